@@ -165,3 +165,21 @@ func TestFillsAreChecked(t *testing.T) {
 		require.ErrorContains(t, err, said)
 	}
 }
+
+// Who writes a row is the user where a default asks the owner's own login, which nobody has here, as Supabase's auth.uid().
+func TestViewsFillWhoWrites(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA flat;
+CREATE FUNCTION flat.uid() RETURNS uuid LANGUAGE sql STABLE AS $$ SELECT nullif(current_setting('request.sub', true), '')::uuid $$;
+CREATE TABLE flat.users (id uuid PRIMARY KEY, name text NOT NULL);
+CREATE TABLE flat.rooms (id serial PRIMARY KEY, user_id uuid NOT NULL DEFAULT flat.uid() REFERENCES flat.users, name text NOT NULL);
+CREATE TABLE flat.costs (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), room_id integer NOT NULL REFERENCES flat.rooms ON DELETE CASCADE,
+	paid_by uuid NOT NULL DEFAULT flat.uid() REFERENCES flat.users, noted_by uuid NOT NULL DEFAULT flat.uid() REFERENCES flat.users, what text NOT NULL, CHECK (paid_by = '`+adaID+`' AND noted_by = '`+adaID+`'));
+INSERT INTO flat.users VALUES ('`+adaID+`', 'Ada'), ('`+eveID+`', 'Eve');
+INSERT INTO flat.rooms (user_id, name) VALUES ('`+adaID+`', 'Attic')`)
+	bound(t, tx, "flat", "    table: \"costs\"\n", "    table: \"costs\"\n    owned_by: [room_id]\n    writes: [create]\n    columns: [room_id, paid_by, what]\n")
+	exec(t, tx, `INSERT INTO flat_alfred.alfred_accounts VALUES ('`+adaID+`', '`+adaID+`')`)
+	require.Equal(t, "1", as(t, tx, adaID, `INSERT INTO flat_alfred.costs (room_id, what) VALUES (1, 'Paint') RETURNING room_id::text`))
+}

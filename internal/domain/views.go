@@ -346,6 +346,8 @@ func (v *viewedType) whyByFunction() string {
 		return "it marks rows instead of deleting them"
 	case (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0:
 		return "it fills columns as the owner's programs do"
+	case v.Decl.may(Create) && len(v.writers()) > 0:
+		return "it names who writes a row"
 	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
 		return "it has a key of several columns"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):

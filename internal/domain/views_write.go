@@ -78,19 +78,38 @@ func (v *viewedType) SettableKey() []string {
 	return slices.DeleteFunc(slices.Clone(v.viewKey(v.Table)), func(name string) bool { return !slices.Contains(set, name) })
 }
 
+// writers are the columns that name who writes a row, by a default that only the owner's programs can answer, as Supabase's auth.uid().
+func (v *viewedType) writers() []string {
+	return slices.DeleteFunc(v.accountColumns(v.Table), func(name string) bool {
+		c, owner := v.Table.column(name), name == v.columns[v.Table]
+
+		return c.Nullable || !strings.Contains(c.Default, "(") || owner && !slices.Contains(v.Set(), name)
+	})
+}
+
+// initialSQL is the SQL for a column of a new row, "" for none.
+func (v *viewedType) initialSQL(c *Column) string {
+	initial := v.Decl.Fills.initialSQL(c)
+	if slices.Contains(v.writers(), c.Name) {
+		return fmt.Sprintf("coalesce(%s, %s())", c.ofType(initial), v.function("account"))
+	}
+
+	return initial
+}
+
 // Inserted is what a new row is made of, and where its key is put.
 func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
 	for _, name := range v.Set() {
 		value, c := "NEW."+quote(name), v.Table.column(name)
-		if initial := v.Decl.Fills.initialSQL(c); initial != "" {
+		if initial := v.initialSQL(c); initial != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, c.ofType(initial))
 		}
 		names, values = append(names, quote(name)), append(values, value)
 	}
-	for _, name := range without(v.Decl.Fills.columns(), v.Set()) {
-		if c := v.Table.column(name); v.Decl.Fills.initialSQL(c) != c.Default {
-			names, values = append(names, quote(name)), append(values, c.ofType(v.Decl.Fills.initialSQL(c)))
+	for _, name := range without(appendNew(v.Decl.Fills.columns(), v.writers()...), v.Set()) {
+		if c := v.Table.column(name); v.initialSQL(c) != c.Default {
+			names, values = append(names, quote(name)), append(values, c.ofType(v.initialSQL(c)))
 		}
 	}
 	if owner := v.columns[v.Table]; owner != "" && !slices.Contains(names, quote(owner)) {
