@@ -51,6 +51,13 @@ func TestWhatTheLastReplyChoseHasItsRef(t *testing.T) {
 	}
 	require.Equal(t, "**Named in your last reply**\n- recipe_5: Dish 5 (recipe) [read:summary] created turn 1, last turn 1", known(1, "Shall I plan Dish 5?", true))
 	require.NotContains(t, known(3, "Dish 1, Dish 2, Dish 3, Dish 4, Dish 5, Dish 6, Dish 7, Dish 8, Dish 9, Dish 10, Dish 11, Dish 12", false), "last reply")
+	for i := range 2 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", i+13), Label: "Stew", Action: "linked", Created: 4})
+	}
+	testfactory.StepResult(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 5}), testfactory.ResultOpts{
+		Step: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Dish 1", "parent_recipe_id": "recipe_13"}, {"id": "recipe_2", "name": "Dish 2", "parent_recipe_id": "recipe_14"}]`,
+	})
+	require.Contains(t, known(6, "Which Stew do you mean?", true), "**Named in your last reply**\n- recipe_13: Stew (recipe) [linked] created turn 4, last turn 4\n- recipe_14: Stew", "what the rows point at that were read")
 }
 
 // A planner sees no rows. What tells loaded ones of one name apart stands beside it: who says "the one that takes 40

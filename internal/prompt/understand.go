@@ -41,8 +41,8 @@ func (t *page) otherKnown(s *section) {
 	t.namedAndNewest(s, inView, t.fewNamedInReply(nameless), listed)
 }
 
-// fewNamedInReply are those of many without a name in view that the last reply names, if it chose a few: who says "yes, that one"
-// after "Shall I plan the penne?" names none.
+// fewNamedInReply are those of many without a name in view, or known only by a link, that the last reply names, if it chose a few: who
+// says "yes, that one" after "Shall I plan the penne?" names none.
 func (t *page) fewNamedInReply(nameless map[*view.Entity]bool) []*view.Entity {
 	last := t.LastReplied()
 	if last == nil {
@@ -52,7 +52,9 @@ func (t *page) fewNamedInReply(nameless map[*view.Entity]bool) []*view.Entity {
 	few := slices.DeleteFunc(whole, func(e *view.Entity) bool {
 		def := t.Domain.ByType(e.EntityType)
 
-		return !nameless[e] || def == nil || def.Part
+		onlyLinked := e.Tier == "" && e.Action == "linked"
+
+		return !nameless[e] && !onlyLinked || def == nil || def.Part
 	})
 	if len(few) > collapseOver {
 		return nil
