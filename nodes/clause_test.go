@@ -27,6 +27,8 @@ func TestPlannedCallsSayHow(t *testing.T) {
 		`"tool":"db_read","how":"order by priority, made_at DESC NULLS LAST, name limit 5"`: `{"order_by":"priority asc, made_at desc, name asc","order_dir":"","limit":5}`,
 		`"tool":"db_analyze","how":"count, sum(price) group by tint order by count desc, sum(price), tint"`: `{
 			"aggregates":[{"fn":"count","column":"","as":"count"},{"fn":"sum","column":"price","as":"sum_price"}],"group_by":["tint"],"order_by":"count desc, sum_price asc, tint asc","order_dir":""}`,
+		`"tool":"db_analyze","how":"sum(pieces * pot_id.price) group by made_at:month order by sum(pieces * pot_id.price) desc"`: `{
+			"aggregates":[{"fn":"sum","column":"pieces * pot_id.price","as":"sum_pieces_pot_id_price"}],"group_by":["made_at:month"],"order_by":"sum_pieces_pot_id_price","order_dir":"desc"}`,
 		`"tool":"db_read","how":"limit 5"`: `{"limit":5}`,
 		`"tool":"db_read","how":"null"`:    `{}`,
 		`"tool":"db_read","how":"count"`:   "",

@@ -167,16 +167,41 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	if rows {
 		return nil
 	}
+	var err *Error
 	column := columnOrPath
-	if a.Fn == vocab.AggregateDistinct {
+	switch {
+	case strings.Contains(a.Column, "*"):
+		return a.multiply(op.entity)
+	case a.Fn == vocab.AggregateDistinct:
 		column = grouping
 	}
-	var err *Error
 	if a.column, err = column(op.entity, a.Column); err != nil {
 		return err
 	}
 
 	return a.checkColumn(holdsRefs(op.entity, a.column))
+}
+
+// multiply makes the column a product of numbers, such as quantity * price.
+func (a *aggregate) multiply(e *domain.Entity) *Error {
+	product := &domain.Column{Name: a.Column, Kind: domain.KindNumber}
+	for name := range strings.SplitSeq(a.Column, "*") {
+		c, err := columnOrPath(e, strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return err
+		case c.Kind != domain.KindNumber || holdsRefs(e, c):
+			return failColumn(CodeBadArgument, c.Name, "A product needs columns of numbers; %s is none.", c.Name)
+		}
+		a.factors = append(a.factors, c)
+		if padded.MatchString(c.FullType) {
+			product.FullType = c.FullType
+		}
+	}
+	product.Expr = joinEach(a.factors, " * ", func(c *domain.Column) string { return c.SQL() + "::numeric" })
+	a.column = product
+
+	return nil
 }
 
 // orderedKinds are the kinds of columns that have a first and a last value.
@@ -249,7 +274,10 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	names, values := each(op.group, columnName), each(op.group, (*domain.Column).SQL)
 	columns := append(slices.Clone(op.group), filteredColumns(filters)...)
 	for _, a := range op.args.Aggregates {
-		if a.column != nil {
+		switch {
+		case a.factors != nil:
+			columns = append(columns, a.factors...)
+		case a.column != nil:
 			columns = append(columns, a.column)
 		}
 		names, values = append(names, a.As), append(values, a.sql(s))

@@ -148,7 +148,8 @@ type aggregate struct {
 	Column string `json:"column"`
 	As     string `json:"as"`
 
-	column *domain.Column // nil: rows are counted
+	column  *domain.Column   // nil: rows are counted
+	factors []*domain.Column // whose product the column is; nil if it is one of the table's
 }
 
 type generateArgs struct {

@@ -41,3 +41,24 @@ func TestAnalysesAreLimitedByTheirNumbers(t *testing.T) {
 		require.Contains(t, b.refused("analyze", vocab.ToolAnalyze, analyze("many", filter), crud.CodeBadFilter), "is a result", filter)
 	}
 }
+
+// What lines cost is a product: a sum of prices alone was told as the turnover.
+func TestAnalysesMultiplyColumns(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "kiosk", `CREATE SCHEMA kiosk;
+		CREATE TABLE kiosk.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE kiosk.goods (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kiosk.users, name text NOT NULL, price numeric(65, 30) NOT NULL);
+		CREATE TABLE kiosk.sales (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kiosk.users, good_id integer NOT NULL REFERENCES kiosk.goods, pieces integer NOT NULL, sold_on date NOT NULL);
+		INSERT INTO kiosk.users (name) VALUES ('Ada');
+		INSERT INTO kiosk.goods (user_id, name, price) VALUES (1, 'Mug', 4.5), (1, 'Pen', 1.2);
+		INSERT INTO kiosk.sales (user_id, good_id, pieces, sold_on) VALUES (1, 1, 2, '2026-01-05'), (1, 2, 10, '2026-01-09'), (1, 1, 1, '2026-02-01')`, nil)
+	rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "sales", "group_by": ["sold_on:month"], "aggregates": [{"fn": "sum", "column": "pieces * good_id.price"}, {"fn": "max", "column": "pieces*pieces", "as": "most"}]}`))
+	require.Len(t, rows, 2)
+	require.Equal(t, "21 100", sprintf("%v %v", rows[0]["sum_pieces_good_id_price"], rows[0]["most"]))
+	require.Equal(t, "4.5 1", sprintf("%v %v", rows[1]["sum_pieces_good_id_price"], rows[1]["most"]))
+	for column, code := range map[string]crud.Code{
+		"pieces * sold_on": crud.CodeBadArgument, "pieces * good_id": crud.CodeBadArgument, "pieces * weight": crud.CodeUnknownColumn, "*pieces": crud.CodeUnknownColumn,
+	} {
+		b.refused("analyze", vocab.ToolAnalyze, `{"table": "sales", "aggregates": [{"fn": "sum", "column": "`+column+`"}]}`, code)
+	}
+}

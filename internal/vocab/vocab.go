@@ -159,5 +159,5 @@ const AggregateDistinct = "count_distinct"
 
 // AggregateName is what the number that a function makes of a column, "" or * for rows, is called if nobody says so.
 func AggregateName(fn, column string) string {
-	return strings.Trim(fn+"_"+strings.NewReplacer(".", "_", ":", "_").Replace(strings.Trim(column, "*")), "_")
+	return strings.Trim(fn+"_"+strings.NewReplacer(".", "_", ":", "_", "*", "_", " ", "").Replace(strings.Trim(column, "*")), "_")
 }
