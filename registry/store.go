@@ -147,7 +147,10 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	if err != nil {
 		return fmt.Errorf("encode refs: %w", err)
 	}
-	actions, _ := json.Marshal(events) //nolint:errchkjson // texts
+	actions, err := json.Marshal(events)
+	if err != nil {
+		return fmt.Errorf("encode events: %w", err)
+	}
 	byUser := slices.ContainsFunc(changes, func(c change) bool { return strings.HasSuffix(c.event, ":user") })
 	written := r.scope.Written
 	if written == nil {

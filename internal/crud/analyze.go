@@ -28,8 +28,7 @@ type analyzeOp struct {
 	limits []limit
 	rows   []map[string]any
 	total  int
-	// stranger: why somebody without an account counts nothing.
-	stranger string
+	notice string // why nothing was counted, or may have been missed
 }
 
 // limit is a filter of the results by one of their numbers, as SQL's HAVING is.
@@ -243,9 +242,11 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters...))
 	}
-	if !slices.ContainsFunc(op.rows, counts) {
-		op.stranger, err = strangerNotice(ctx, tx, op.entity)
+	counted := slices.ContainsFunc(op.rows, counts)
+	if !counted {
+		op.notice, err = strangerNotice(ctx, tx, op.entity)
 	}
+	op.notice = cmp.Or(op.notice, whyMissed(op.entity, op.args.Filters, counted))
 
 	return err
 }
@@ -322,9 +323,7 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result
 		}
 	}
 
-	notice := cmp.Or(op.stranger, whyMissed(op.entity, op.args.Filters, slices.ContainsFunc(op.rows, counts)))
-
-	return Result{rows: op.rows, RowCount: op.total, Notice: notice}, nil
+	return Result{rows: op.rows, RowCount: op.total, Notice: op.notice}, nil
 }
 
 // counts reports whether a result says something of any row: without rows, a count is 0 and all else is null.

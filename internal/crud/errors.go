@@ -16,6 +16,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/pg"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -198,6 +199,19 @@ func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema strin
 	}
 
 	return violation(pgErr.Code, rule)
+}
+
+// strangerNotice says that no rows are shown because the user has no account, "" if that is not why.
+func strangerNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity) (string, error) {
+	if e.Account == "" {
+		return "", nil
+	}
+	var stranger bool
+	if err := tx.QueryRow(ctx, "SELECT "+e.Account+" IS NULL").Scan(&stranger); err != nil || !stranger {
+		return "", err
+	}
+
+	return vocab.NoAccount, nil
 }
 
 // refuseStranger refuses a user without an account: whatever rule the row broke, that is why.

@@ -233,19 +233,6 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWri
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// strangerNotice says that no rows are shown because the user has no account, "" if that is not why.
-func strangerNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity) (string, error) {
-	if e.Account == "" {
-		return "", nil
-	}
-	var stranger bool
-	if err := tx.QueryRow(ctx, "SELECT "+e.Account+" IS NULL").Scan(&stranger); err != nil || !stranger {
-		return "", err
-	}
-
-	return vocab.NoAccount, nil
-}
-
 // similarNotice says which names are similar to one that no row has: zero rows is an answer, but not to a slip. "" if none is.
 func similarNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string, error) {
 	slip := slices.IndexFunc(q.filters, func(c condition) bool { return c.isLookup(e) && c.op == opEqual })

@@ -62,9 +62,10 @@ var (
 
 // exclusionInWords says which rows cannot stand beside each other: of the columns that have to be equal, those given.
 func exclusionInWords(definition string, columns []string) string {
+	asWritten := "It cannot stand beside a row that is there: " + definition
 	found, overlaps := ruleApart.FindStringSubmatch(definition), ""
 	if found == nil {
-		return "It cannot stand beside a row that is there: " + definition
+		return asWritten
 	}
 	same := []string{}
 	for _, compared := range ruleCompares.FindAllStringSubmatch(found[1], -1) {
@@ -73,7 +74,7 @@ func exclusionInWords(definition string, columns []string) string {
 		case compared[2] == "&&" && overlaps == "":
 			overlaps = ruleRange.ReplaceAllString(name, "$1 to $2")
 		case compared[2] != "=" || strings.Contains(name, "("):
-			return "It cannot stand beside a row that is there: " + definition
+			return asWritten
 		case slices.Contains(columns, name):
 			same = append(same, name)
 		}

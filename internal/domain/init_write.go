@@ -285,7 +285,7 @@ func fact(c *Column, spoken bool) string {
 	case spoken && (c.Kind == KindDate || c.Holds == "date"):
 		layout = ":Jan 2, 2006"
 	case spoken && strings.HasPrefix(c.Holds, "timestamp"):
-		layout = ":Jan 2, 2006 15:04"
+		layout = ":" + momentLayout
 	case spoken && c.Kind == KindTime:
 		layout = ":15:04"
 	}

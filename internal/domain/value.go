@@ -136,11 +136,14 @@ func trimZeros(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
+// momentLayout is how people write a time.
+const momentLayout = "Jan 2, 2006 15:04"
+
 // Moment is a time, or a range of times or dates, as people write it; any other text is unchanged.
 func Moment(text string) string {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.Format("Jan 2, 2006 15:04")
+		return at.Format(momentLayout)
 	}
 
-	return formatRange(text, "Jan 2, 2006 15:04")
+	return formatRange(text, momentLayout)
 }

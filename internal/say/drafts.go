@@ -1,6 +1,7 @@
 package say
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,6 +69,22 @@ func (t *Teller) contentOf(ref string) map[string]any {
 	}
 
 	return content
+}
+
+// withoutPartNames leaves out a text that only names the row's parts, which stand below it.
+func (t *Teller) withoutPartNames(r *view.Row) map[string]any {
+	columns := maps.Clone(r.Columns)
+	for _, refs := range r.Children {
+		names := make([]string, len(refs))
+		for i, ref := range refs {
+			part := t.Rows.ByRef[ref]
+			names[i] = part.Kind.Label.Render(part.Columns)
+		}
+		listed := strings.Join(names, ", ")
+		maps.DeleteFunc(columns, func(_ string, value any) bool { return listed != "" && value == listed })
+	}
+
+	return columns
 }
 
 // draftInFull is a line of a list, or several paragraphs.

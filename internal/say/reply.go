@@ -121,25 +121,35 @@ func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
 		lines[i] = t.rowText(d, ref)
 	}
 	for _, wider := range []func(*view.Row) map[string]any{withLinks, shortValues} {
-		told := map[string]map[string]bool{} // how the rows that read alike would be told
-		wide := make([]string, len(refs))
-		for i, ref := range refs {
-			if r := t.Rows.ByRef[ref]; r != nil {
-				wide[i] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
-			}
-			if told[lines[i]] == nil {
-				told[lines[i]] = map[string]bool{}
-			}
-			told[lines[i]][wide[i]] = true
-		}
+		alike := map[string][]int{}
 		for i, line := range lines {
-			if len(told[line]) > 1 {
-				lines[i] = wide[i]
-			}
+			alike[line] = append(alike[line], i)
+		}
+		for _, same := range alike {
+			t.tellApart(lines, refs, same, wider)
 		}
 	}
 
 	return lines
+}
+
+// tellApart gives some of the lines more values, if these differ.
+func (t *Teller) tellApart(lines, refs []string, same []int, wider func(*view.Row) map[string]any) {
+	if len(same) < 2 {
+		return
+	}
+	wide := make([]string, len(same))
+	for n, i := range same {
+		wide[n] = lines[i]
+		if r := t.Rows.ByRef[refs[i]]; r != nil {
+			wide[n] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
+		}
+	}
+	if slices.ContainsFunc(wide, func(line string) bool { return line != wide[0] }) {
+		for n, i := range same {
+			lines[i] = wide[n]
+		}
+	}
 }
 
 // withLinks are the values that a row's template shows, and what the rows are called to which it points.

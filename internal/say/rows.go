@@ -357,21 +357,6 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutPartNames leaves out a text that only names the row's parts, which stand below it.
-func (t *Teller) withoutPartNames(r *view.Row) map[string]any {
-	columns := maps.Clone(r.Columns)
-	for _, refs := range r.Children {
-		names := make([]string, len(refs))
-		for i, ref := range refs {
-			part := t.Rows.ByRef[ref]
-			names[i] = part.Kind.Label.Render(part.Columns)
-		}
-		maps.DeleteFunc(columns, func(_ string, value any) bool { return len(refs) > 0 && value == strings.Join(names, ", ") })
-	}
-
-	return columns
-}
-
 // InnerParts are the lines of a part's own parts, at any depth.
 func (t *Teller) InnerParts(part *view.Row) []string { return t.innerParts(part, "  - ", forModel) }
 

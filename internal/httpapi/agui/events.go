@@ -108,16 +108,17 @@ func (r *run) tool(e *follow.Event) {
 	r.err = cmp.Or(r.err, e.Decode(&call))
 	id := fmt.Sprintf("%s-%d", r.turn, e.Seq)
 	r.send("TOOL_CALL_START", map[string]any{"toolCallId": id, "toolCallName": call.Tool})
-	r.send("TOOL_CALL_ARGS", map[string]any{"toolCallId": id, "delta": text(map[string]any{"entity_type": call.EntityType})})
+	r.send("TOOL_CALL_ARGS", map[string]any{"toolCallId": id, "delta": r.text(map[string]any{"entity_type": call.EntityType})})
 	r.send("TOOL_CALL_END", map[string]any{"toolCallId": id})
 	r.send("TOOL_CALL_RESULT", map[string]any{
-		"toolCallId": id, "messageId": id + "-result", "content": text(map[string]any{"row_count": call.RowCount, "error": call.Error}), "role": "tool",
+		"toolCallId": id, "messageId": id + "-result", "content": r.text(map[string]any{"row_count": call.RowCount, "error": call.Error}), "role": "tool",
 	})
 }
 
 // text is a value as JSON within JSON.
-func text(value any) string {
-	encoded, _ := json.Marshal(value) //nolint:errchkjson // made of texts, numbers and what was JSON
+func (r *run) text(value any) string {
+	encoded, err := json.Marshal(value)
+	r.err = cmp.Or(r.err, err)
 
 	return string(encoded)
 }
@@ -144,7 +145,7 @@ func (r *run) finishSpeech(turn *follow.Turn) {
 		r.send("TEXT_MESSAGE_END", map[string]any{"messageId": r.turn})
 	}
 	if corrected {
-		committed := text(map[string]any{"id": r.turn, "role": "assistant", "content": rest})
+		committed := r.text(map[string]any{"id": r.turn, "role": "assistant", "content": rest})
 		r.send("MESSAGES_SNAPSHOT", map[string]any{"messages": append(r.in.Messages, json.RawMessage(committed))})
 	}
 }

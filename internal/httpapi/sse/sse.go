@@ -38,7 +38,10 @@ func (e *Writer) Event(id, name string, data []byte) {
 
 // Data sends JSON without a name or an id.
 func (e *Writer) Data(value any) {
-	encoded, _ := json.Marshal(value) //nolint:errchkjson // made of maps, texts and numbers
+	encoded, err := json.Marshal(value)
+	if err != nil && e.err == nil {
+		e.err = fmt.Errorf("encode event: %w", err)
+	}
 	e.Text(string(encoded))
 }
 
