@@ -15,7 +15,7 @@ import (
 
 // shop stands for a program with its own tables: a pool on Alfred's database, and a customer's session.
 func shop(ctx context.Context) (pool *pgxpool.Pool, session uuid.UUID, shut func()) {
-	url, drop := dbtest.ExampleURL() //nolint:contextcheck // the server is every test's, not this one's
+	url, drop := dbtest.ExampleURL()
 	pool, err := pgxpool.New(ctx, url)
 	if err == nil {
 		_, err = pool.Exec(ctx, `CREATE TABLE orders (item text NOT NULL)`)

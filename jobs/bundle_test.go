@@ -183,7 +183,7 @@ func TestBundleEndsWhereOthersHaveWritten(t *testing.T) {
 	h := setup(t, planned)
 	h.withPrompts()
 	h.once("understand", func(context.Context) error {
-		h.exec(`UPDATE sessions SET version = version + 1 WHERE id = $1`, h.session) //nolint:contextcheck // the test's
+		h.exec(`UPDATE sessions SET version = version + 1 WHERE id = $1`, h.session)
 
 		return nil
 	})

@@ -172,7 +172,7 @@ func TestSnapshotFollowsTheTurnsOwnWrites(t *testing.T) {
 	config.Apart = true
 	h.config.Prompts = prompt.New(h.config.Domain, config)
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
-		h.exec(`INSERT INTO kitchen.inventory (user_id, name, location) SELECT user_id, 'milk', 'fridge' FROM sessions WHERE id = $1`, h.session) //nolint:contextcheck // the test's
+		h.exec(`INSERT INTO kitchen.inventory (user_id, name, location) SELECT user_id, 'milk', 'fridge' FROM sessions WHERE id = $1`, h.session)
 		changed := crud.Result{Call: 1, Tool: vocab.ToolCreate, EntityType: "inv", RowCount: 1, Changes: []crud.Change{{}}}
 
 		return crud.Outcome{Results: []crud.Result{changed}}, nil

@@ -80,7 +80,7 @@ func TestCancellingTellsOfWhatIsUnderWay(t *testing.T) {
 	turn := h.enqueue(jobs.EnqueueParams{})
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	defer tx.Rollback(t.Context())
 	_, err = tx.Exec(t.Context(), `UPDATE turns SET position = position + 1 WHERE id = $1`, turn.TurnID)
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, row_count)

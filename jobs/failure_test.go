@@ -248,8 +248,8 @@ func TestLateFailureIsNotTheTurns(t *testing.T) {
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		switch {
 		case req.Node == "think" && !first.Swap(true):
-			h.exec(`SELECT jobs_supersede(attempted_by[1], 'declared dead') FROM river_job WHERE kind = 'think' AND state = 'running'`) //nolint:contextcheck // the test's
-			h.await(`SELECT count(*) FROM node_runs WHERE node = 'think'`)                                                              //nolint:contextcheck // the test's
+			h.exec(`SELECT jobs_supersede(attempted_by[1], 'declared dead') FROM river_job WHERE kind = 'think' AND state = 'running'`)
+			h.await(`SELECT count(*) FROM node_runs WHERE node = 'think'`)
 			defer time.AfterFunc(200*time.Millisecond, func() { close(failed) })
 
 			return &llm.Error{Kind: llm.KindAuth, Provider: "script"}
@@ -273,9 +273,9 @@ func TestEndingATurnWaitsForTheSessionFirst(t *testing.T) {
 			h := setup(t, chat(1))
 			tx, err := h.pool.Begin(t.Context())
 			require.NoError(t, err)
-			defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
+			defer tx.Rollback(t.Context())
 			h.once(node, func(context.Context) error {
-				_, err := tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session) //nolint:contextcheck // the test's
+				_, err := tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session)
 
 				return cmp.Or(err, ends)
 			})
@@ -410,7 +410,7 @@ func TestWhyATurnIsTriedAgain(t *testing.T) {
 
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it only reads
+	defer tx.Rollback(t.Context())
 	_, err = tx.Exec(t.Context(), `SELECT set_config('alfred.user_id', user_id::text, true), set_config('role', 'alfred_tenant', true) FROM turns WHERE id = $1`, turn.TurnID)
 	require.NoError(t, err)
 	var told string

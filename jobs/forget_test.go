@@ -110,7 +110,7 @@ func TestForgettingWaitsForAnUndo(t *testing.T) {
 	undo := h.enqueue(jobs.EnqueueParams{})
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	defer tx.Rollback(t.Context())
 	_, err = tx.Exec(t.Context(), `UPDATE turns SET position = position + 1 WHERE id = $1`, undo.TurnID)
 	require.NoError(t, err)
 	forgotten := h.forget()
@@ -131,7 +131,7 @@ func TestForgettingWaitsForForks(t *testing.T) {
 	fork := column[uuid.UUID](h, `SELECT fork_session($1, 1)`, h.session)[0]
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it only locks
+	defer tx.Rollback(t.Context())
 	_, err = tx.Exec(t.Context(), `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, fork)
 	require.NoError(t, err)
 	forgotten := h.forget()

@@ -102,7 +102,7 @@ func TestGateCleansDeltas(t *testing.T) {
 				req.OnDelta(piece)
 				time.Sleep(300 * time.Millisecond) // longer than pieces are batched
 			}
-			seen = column[string](h, `SELECT data ->> 'text' FROM turn_events WHERE type = 'reply.delta' ORDER BY seq`) //nolint:contextcheck // the test's own
+			seen = column[string](h, `SELECT data ->> 'text' FROM turn_events WHERE type = 'reply.delta' ORDER BY seq`)
 
 			return &llm.Response{Text: text, Provider: "test", Model: "test"}, nil
 		})

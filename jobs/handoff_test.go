@@ -175,7 +175,7 @@ func TestTakenOverJobIsRefused(t *testing.T) {
 
 	h := setup(t, chat(1))
 	h.once("think", func(context.Context) error {
-		h.exec(`SELECT jobs_supersede(attempted_by[1], 'declared dead') FROM river_job WHERE kind = 'think' AND state = 'running'`) //nolint:contextcheck // the test's
+		h.exec(`SELECT jobs_supersede(attempted_by[1], 'declared dead') FROM river_job WHERE kind = 'think' AND state = 'running'`)
 
 		return nil
 	})
@@ -190,7 +190,7 @@ func TestHandedOnJobIsCancelledByHand(t *testing.T) {
 
 	h := setup(t, chat(1))
 	h.once("think", func(context.Context) error {
-		h.exec(`UPDATE river_job SET metadata = metadata || '{"cancel_attempted_at": "now"}' WHERE kind = 'think'`) //nolint:contextcheck // the test's
+		h.exec(`UPDATE river_job SET metadata = metadata || '{"cancel_attempted_at": "now"}' WHERE kind = 'think'`)
 
 		return nil
 	})

@@ -247,7 +247,7 @@ func TestK12NoUserIsNobody(t *testing.T) {
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM v_queue`))
 	tx, err := h.pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer tx.Rollback(t.Context()) //nolint:errcheck // it only reads
+	defer tx.Rollback(t.Context())
 	_, err = tx.Exec(t.Context(), `SET LOCAL ROLE alfred_tenant`)
 	require.NoError(t, err)
 	var seen int
@@ -290,8 +290,8 @@ func TestLimitsLetATurnFinish(t *testing.T) {
 		h, turn := begin(t)
 		h.once("understand", func(context.Context) error {
 			// The next decision loads its view, because the session's version has changed.
-			h.exec(bought, h.session, turn.TurnID, 9)           //nolint:contextcheck // the test's
-			h.exec(`UPDATE sessions SET version = version + 1`) //nolint:contextcheck // the test's
+			h.exec(bought, h.session, turn.TurnID, 9)
+			h.exec(`UPDATE sessions SET version = version + 1`)
 
 			return nil
 		})

@@ -257,14 +257,14 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 			return nil
 		}
 		req.OnDelta("Hello, ")
-		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`) //nolint:contextcheck // the test's
+		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`)
 		if !failed {
 			failed = true
 
 			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
 		}
-		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`) //nolint:contextcheck // the test's
-		seen <- column[int32](h, `SELECT max(seq) FROM turn_events`)[0]        //nolint:contextcheck // the test's
+		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)
+		seen <- column[int32](h, `SELECT max(seq) FROM turn_events`)[0]
 
 		return nil
 	}
@@ -286,8 +286,8 @@ func TestLaterDecisionTakesEarlierWordsBack(t *testing.T) {
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node == "act" {
 			req.OnDelta("Let me look. ")
-			h.await(fmt.Sprintf(`SELECT greatest(count(*) - %d, 0) FROM turn_events WHERE type = 'reply.delta'`, len(resets))) //nolint:contextcheck // the test's
-			resets = append(resets, column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)...)        //nolint:contextcheck // the test's
+			h.await(fmt.Sprintf(`SELECT greatest(count(*) - %d, 0) FROM turn_events WHERE type = 'reply.delta'`, len(resets)))
+			resets = append(resets, column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)...)
 		}
 
 		return nil
@@ -310,7 +310,7 @@ func TestAStoppedReplyKeepsWhatItSaid(t *testing.T) {
 		if !failed {
 			failed = true
 			req.OnDelta("Forget this. ")
-			h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`) //nolint:contextcheck // the test's
+			h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`)
 
 			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
 		}

@@ -37,7 +37,7 @@ func TestSeamWritesRiversRows(t *testing.T) {
 
 			tx, err := pool.Begin(t.Context())
 			require.NoError(t, err)
-			defer tx.Rollback(t.Context()) //nolint:errcheck // nothing is kept
+			defer tx.Rollback(t.Context())
 			theirs, err := client.InsertTx(t.Context(), tx, args, &river.InsertOpts{MaxAttempts: 6, Queue: queue})
 			require.NoError(t, err)
 			encoded, err := json.Marshal(args)

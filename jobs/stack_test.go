@@ -86,7 +86,7 @@ func TestChangedDraftIsNotForgotten(t *testing.T) {
 	const version = `INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number) SELECT s.id, s.user_id, ref, $2, '{"name": "Soup"}', 1 FROM sessions AS s, unnest($3::text[]) AS ref WHERE s.id = $1`
 	h.exec(version, h.session, 1, []string{"gen_recipe_1", "gen_recipe_2"})
 	h.once("understand", func(context.Context) error {
-		h.exec(version, h.session, 2, []string{"gen_recipe_1"}) //nolint:contextcheck // the test's
+		h.exec(version, h.session, 2, []string{"gen_recipe_1"})
 
 		return nil
 	})

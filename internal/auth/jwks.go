@@ -130,7 +130,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch keys: %w", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%w: status %d", errJWKS, response.StatusCode)
 	}

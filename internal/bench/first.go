@@ -156,7 +156,7 @@ func (f *first) follow(ctx context.Context, api string, turn uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("follow: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	seen := false
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")

@@ -188,7 +188,7 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer tx.Rollback(ctx) //nolint:errcheck // committed below
+	defer tx.Rollback(ctx)
 	for _, statement := range []struct {
 		sql  string
 		args []any

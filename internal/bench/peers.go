@@ -86,7 +86,7 @@ func comparePeers(ctx context.Context, s *server) (*peersPage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
+	defer os.RemoveAll(folder)
 	all, err := preparePeers(ctx, folder)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func TestWireCounts(t *testing.T) {
 
 	w, through, err := listen(t.Context(), dbtest.URL(t))
 	require.NoError(t, err)
-	defer w.listener.Close() //nolint:errcheck // the test is over
+	defer w.listener.Close()
 	conn, err := pgx.Connect(t.Context(), through)
 	require.NoError(t, err)
 	defer conn.Close(t.Context())

@@ -60,12 +60,12 @@ func (w *wire) accept(ctx context.Context) {
 
 // serve forwards a connection in both directions until one side closes it. The other side then sees the close.
 func (w *wire) serve(ctx context.Context, client net.Conn) {
-	defer client.Close() //nolint:errcheck // there is nothing left to send to it
+	defer client.Close()
 	server, err := (&net.Dialer{}).DialContext(ctx, w.network, w.server)
 	if err != nil {
 		return
 	}
-	defer server.Close() //nolint:errcheck // as above
+	defer server.Close()
 	go func() {
 		_, err := io.Copy(client, server)
 		_ = errors.Join(err, client.Close()) // forward the close

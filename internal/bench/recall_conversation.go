@@ -120,7 +120,7 @@ func (b *bench) store(ctx context.Context, session, user uuid.UUID, messages, re
 
 // talk holds the conversation; the facts are scattered among chatter.
 func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) (map[int]int, error) {
-	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a benchmark
+	random := rand.New(rand.NewPCG(5, 6))
 	places := random.Perm(turns)[:len(said)]
 	factAt, turnOf := map[int]fact{}, map[int]int{}
 	for i, place := range places {

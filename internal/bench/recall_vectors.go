@@ -27,7 +27,7 @@ const (
 type cloud struct{ centers [][]float32 }
 
 func newCloud() *cloud {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a benchmark
+	random := rand.New(rand.NewPCG(1, 2))
 	c := &cloud{}
 	for range clusters {
 		c.centers = append(c.centers, noise(random, 1))
@@ -62,7 +62,7 @@ func (c *cloud) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		n, _ := strconv.ParseUint(strings.TrimPrefix(text, "cloud "), 10, 64) // other texts are the domain's rows
-		vectors[i] = c.point(rand.New(rand.NewPCG(n, 77)))                    //nolint:gosec // a benchmark
+		vectors[i] = c.point(rand.New(rand.NewPCG(n, 77)))
 	}
 
 	return vectors, nil
@@ -76,7 +76,7 @@ func (b *bench) vectors(ctx context.Context, sizes []int) error {
 		if err := b.exec(ctx, `INSERT INTO users (id, name) VALUES ($1, $2)`, users[i], fmt.Sprint("user of ", size)); err != nil {
 			return err
 		}
-		random := rand.New(rand.NewPCG(uint64(size), 3)) //nolint:gosec // a benchmark
+		random := rand.New(rand.NewPCG(uint64(size), 3))
 		err := b.load(ctx, users[i], size, func() []float32 { return points.point(random) })
 		if err != nil {
 			return err

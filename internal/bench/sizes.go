@@ -27,7 +27,7 @@ func measureSizes(ctx context.Context, s *server, own string) (z *sizes, picture
 	if err != nil {
 		return nil, "", fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	defer os.RemoveAll(dir)
 	built, err := buildPrograms(ctx, dir, own)
 	if err != nil {
 		return nil, "", err

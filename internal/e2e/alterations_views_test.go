@@ -221,7 +221,7 @@ func (c *talk) readyz(d *domain.Domain) func() string {
 		c.t.Helper()
 		response, err := server.Client().Get(server.URL + "/readyz")
 		require.NoError(c.t, err)
-		defer response.Body.Close() //nolint:errcheck // read to its end
+		defer response.Body.Close()
 		text, err := io.ReadAll(response.Body)
 		require.NoError(c.t, err)
 

@@ -49,7 +49,7 @@ func freeAddress(t *testing.T) string {
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer listener.Close() //nolint:errcheck // only the address is wanted
+	defer listener.Close()
 
 	return listener.Addr().String()
 }

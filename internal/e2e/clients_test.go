@@ -37,7 +37,7 @@ var npmInstall = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(aside) //nolint:errcheck // a cache
+	defer os.RemoveAll(aside)
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		data, err := os.ReadFile(filepath.Join("clients", name))
 		if err != nil {

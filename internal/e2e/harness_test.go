@@ -231,7 +231,7 @@ func (p *person) call(method, path string, body, out any, headers ...string) int
 	}
 	resp, err := p.client.Do(req)
 	require.NoError(p.t, err)
-	defer resp.Body.Close() //nolint:errcheck // read to its end, or given up
+	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	require.NoError(p.t, err)
 	if out != nil {

@@ -30,7 +30,7 @@ func TestTour(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+key)
 	answer, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
-	defer answer.Body.Close() //nolint:errcheck // it was read
+	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(said), "Draft a Thai basil chicken")

@@ -49,7 +49,7 @@ func TestY13PageIsLight(t *testing.T) {
 		}
 		resp, err := http.DefaultTransport.RoundTrip(req)
 		require.NoError(t, err)
-		defer resp.Body.Close() //nolint:errcheck // read to its end
+		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		if resp.Header.Get("Content-Encoding") != "gzip" {

@@ -146,7 +146,7 @@ func TestForgottenMeanwhile(t *testing.T) {
 			b.reply(t, turn, "Hello.")
 			tx, err := b.pool.Begin(t.Context())
 			require.NoError(t, err)
-			defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+			defer tx.Rollback(t.Context())
 			_, err = tx.Exec(t.Context(), `SELECT forget_session($1)`, session)
 			require.NoError(t, err)
 			var (

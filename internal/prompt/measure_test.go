@@ -122,21 +122,21 @@ func (m *measuring) turn(n int) {
 	message := fmt.Sprintf("message %d: %s", n, strings.Repeat("tell me what there is and what I could make of it; ", 1+n%5))
 	turn := testfactory.Turn(t, m.tx, m.session, testfactory.TurnOpts{Number: n, Message: message, Status: db.TurnStatusRunning, Goal: fmt.Sprintf("Goal of turn %d", n)})
 	m.prompt(n, "understand", "understand", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Understand(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
+		in := m.prompts.Understand(m.view(t, tx, turn))
 		_, _ = nodes.Understand(ctx, model, in)
 
 		return in.Frame, nil
 	})
 	testfactory.Run(t, m.tx, turn, 1, "understand", 0, `{"intent": "read", "curation_summary": "nothing changed"}`)
 	m.prompt(n, "think", "think", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Think(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
+		in := m.prompts.Think(m.view(t, tx, turn))
 		_, _ = nodes.Think(ctx, model, in)
 
 		return in.Frame, nil
 	})
 	testfactory.Step(t, m.tx, turn, testfactory.StepOpts{Subdomain: "inventory", Description: "Read what is at home"})
 	act := func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		v := m.view(t, tx, turn) //nolint:contextcheck // the test's own
+		v := m.view(t, tx, turn)
 		in, err := m.prompts.Act(v, v.Steps[0])
 		_, _ = nodes.Act(ctx, model, in)
 
@@ -147,7 +147,7 @@ func (m *measuring) turn(n int) {
 	m.prompt(n, "act", "act", act)
 	m.exec(t, `UPDATE turn_steps SET outcome = 'ok', summary = $2 WHERE turn_id = $1`, turn.ID, fmt.Sprintf("Found %d rows.", readSizes[n%len(readSizes)]))
 	m.prompt(n, "reply", "reply", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Reply(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
+		in := m.prompts.Reply(m.view(t, tx, turn))
 		_, _ = nodes.Reply(ctx, model, in)
 
 		return in.Frame, nil
@@ -156,7 +156,7 @@ func (m *measuring) turn(n int) {
 	m.exec(t, `UPDATE turns SET reply = $2 WHERE id = $1`, turn.ID, reply)
 	turn.Reply = &reply
 	m.prompt(n, "summarize", "summarize", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Summarize(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
+		in := m.prompts.Summarize(m.view(t, tx, turn))
 		_, _ = nodes.Summarize(ctx, model, in)
 
 		return in.Frame, nil

@@ -40,7 +40,7 @@ func readGenerate(r *http.Request, body gjson.Result, call *Call) {
 	if schema, ok := config.Get("responseJsonSchema").Value().(map[string]any); ok {
 		call.SchemaName, _ = schema["title"].(string)
 		delete(schema, "title")
-		call.Schema, _ = json.Marshal(schema) //nolint:errchkjson // was JSON a moment ago
+		call.Schema, _ = json.Marshal(schema)
 	}
 }
 

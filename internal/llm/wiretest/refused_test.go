@@ -71,7 +71,7 @@ func send(t *testing.T, server *wiretest.Server, path, body string, header http.
 	request.Header = header
 	response, err := server.Client().Do(request)
 	require.NoError(t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	_, err = io.Copy(io.Discard, response.Body)
 	require.NoError(t, err)
 

@@ -134,7 +134,7 @@ func post(t *testing.T, server *wiretest.Server, protocol wiretest.Protocol, bod
 	request.Header.Set("Anthropic-Version", "2023-06-01")
 	response, err := server.Client().Do(request)
 	require.NoError(t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 
