@@ -98,7 +98,7 @@ func TestSameReadTwiceEndsTheStep(t *testing.T) {
 	require.Equal(t, 2, h.model.count("act"))
 }
 
-const planWrite = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}, {type: read, subdomain: recipes, description: show it}]}`
+const planWrite = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}, {type: write, subdomain: recipes, description: save another}]}`
 
 // What a decision wrote before its failing call is rolled back; the model may repair it, and after two repairs the step
 // has failed.
@@ -124,7 +124,7 @@ func TestFailingCallsLeaveNothing(t *testing.T) {
 	}
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
-	require.Equal(t, []string{"1 write failed", "2 read skipped"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 write failed", "2 write skipped"}, h.outcomes(turn))
 	require.Empty(t, column[string](h, `SELECT name FROM public.marks`))
 	require.Equal(t, 3, h.model.count("act"))
 	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1 AND step = 1`, turn.ID)[0], "the child is wrong")
@@ -188,7 +188,7 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	h := setup(t, actScript(planWrite, `{calls: [{tool: ask_user, args: {question: "How many?"}}]}`))
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
-	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 write partial", "2 write skipped"}, h.outcomes(turn))
 	require.Equal(t, "done\n\nHow many?", *turn.Reply, "there is more to say than the question")
 	require.Equal(t, []string{"ask_user How many? open"}, column[string](h, `SELECT kind || ' ' || (payload ->> 'text') || ' ' || status FROM questions`))
 }

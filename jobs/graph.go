@@ -127,7 +127,8 @@ type later struct {
 	step  int32
 	ready bool // its calls came with an earlier answer
 	looks bool // reads or counts
-	needs bool // needs something that this step, or one that is skipped with it, would have done
+	waits bool // is meant to follow what this step, or one that waits with it, does
+	needs bool // cannot do without what this step, or one that is skipped with it, would have done
 }
 
 // beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
@@ -190,11 +191,12 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 }
 
 // afterQuestion ends the step with a question. Later steps that only look, and whose calls are known and need nothing from
-// this step, are carried out before it is asked: who says no would lose what they asked beside it.
+// this step, are carried out before it is asked: who says no would lose what they asked beside it. They wait for a write that
+// an answer may still let happen, not for one that failed.
 func (in acted) afterQuestion(ask *question, end *ending) move {
 	m := move{next: vocab.NodeReply, skip: true, ask: ask, end: end}
 	for _, s := range in.later {
-		if s.ready && s.looks && !s.needs {
+		if s.ready && s.looks && !s.needs && (!s.waits || end.outcome == db.StepOutcomeFailed) {
 			m.next, m.coded, m.keep = vocab.NodeAct, true, append(m.keep, s.step)
 		}
 	}
@@ -202,18 +204,16 @@ func (in acted) afterQuestion(ask *question, end *ending) move {
 	return m
 }
 
-// afterBlocked ends a step that its model cannot do. A turn that was planned anew too often only replies.
+// afterBlocked ends a step that its model cannot do. A turn that was planned anew too often goes on with the plan it has.
 func afterBlocked(b *nodes.Blocked, in acted) move {
 	end := &ending{outcome: db.StepOutcomeFailed, summary: b.Details}
 	switch {
 	case b.Next == "ask_user":
 		return in.afterQuestion(askedBy(&nodes.AskUser{Question: b.Details}, in), end)
-	case b.Next == "fail":
-		return in.afterStep(end)
-	case in.replans < maxReplans:
+	case b.Next == "replan" && in.replans < maxReplans:
 		return move{next: vocab.NodeThink, skip: true, end: end}
 	default:
-		return move{next: vocab.NodeReply, skip: true, end: end}
+		return in.afterStep(end)
 	}
 }
 

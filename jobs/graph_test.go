@@ -210,7 +210,7 @@ func TestV11IndependentStepsStillRun(t *testing.T) {
 func TestQuestionsWaitForWhatNeedsNoAnswer(t *testing.T) {
 	t.Parallel()
 
-	in := acted{stepType: "write", later: []later{{step: 2, ready: true, looks: true, needs: true}, {step: 3, ready: true, looks: true}, {step: 4, looks: true}, {step: 5, ready: true}}}
+	in := acted{stepType: "write", later: []later{{step: 2, ready: true, looks: true, waits: true, needs: true}, {step: 3, ready: true, looks: true}, {step: 4, looks: true}, {step: 5, ready: true}}}
 	for ends, out := range map[db.StepOutcome]nodes.ActOutput{
 		db.StepOutcomePartial: {AskUser: &nodes.AskUser{Question: "Which?"}}, db.StepOutcomeFailed: {Blocked: &nodes.Blocked{Next: "ask_user", Details: "Which?"}},
 	} {

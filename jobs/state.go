@@ -97,18 +97,19 @@ func actMade(out *nodes.ActOutput, outcome *crud.Outcome) *view.Acted {
 // stepsLeft returns the steps after the current one. A step that needs a skipped step is skipped with it.
 func (s *state) stepsLeft() []later {
 	var rest []later
-	fallen := []*db.TurnSteps{s.Step()}
+	waiting, fallen := []*db.TurnSteps{s.Step()}, []*db.TurnSteps{s.Step()}
 	for _, step := range s.Steps {
 		if step.Outcome != nil || step == fallen[0] {
 			continue
 		}
-		needs := slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return s.Depends(earlier, step) })
-		if needs {
+		left := later{step: step.Step, ready: len(step.Calls) > 0, looks: view.Looks(step)}
+		if left.waits = slices.ContainsFunc(waiting, func(earlier *db.TurnSteps) bool { return s.Depends(earlier, step) }); left.waits {
+			waiting = append(waiting, step)
+		}
+		if left.needs = slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return s.FallsWith(earlier, step) }); left.needs {
 			fallen = append(fallen, step)
 		}
-		rest = append(rest, later{
-			step: step.Step, ready: len(step.Calls) > 0, looks: step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze, needs: needs,
-		})
+		rest = append(rest, left)
 	}
 
 	return rest

@@ -50,3 +50,27 @@ turns:`+
 	require.Equal(t, 2, strings.Count(c.callsOf(4), "act"))
 	c.fact("1 4", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2) || ' ' || (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Water the plants')`)
 }
+
+// What is asked beside a write is looked up where the write is refused, blocked or asks: such a look shows what is there. One
+// that waits for an answer keeps those that are to show what it writes.
+func TestLooksBesideAWriteThatFails(t *testing.T) {
+	t.Parallel()
+	plan := `
+  - understand: {intent: write}
+    think: {goal: A task and a count, decision: plan, steps: [{type: write, subdomain: tasks, description: Add it}, {type: read, subdomain: tasks, description: The tasks}, {type: analyze, subdomain: tasks, description: How many}],
+      calls: [{step: 2, tool: db_read, table: tasks}, {step: 3, tool: db_analyze, table: tasks, how: count}]}
+    reply: It could not be added; these are your tasks.
+    act: `
+	wrong := `{calls: [{tool: db_create, args: {table: tasks, rows: [{set: [{column: colour, value: green}]}]}}]}`
+	c := converse(t, `
+turns:`+
+		plan+`[`+wrong+`, `+wrong+`, `+wrong+`]`+
+		plan+`{calls: [{tool: blocked, args: {code: tool_failure, details: There is no such column., next: fail}}]}`+
+		plan+`{calls: [{tool: blocked, args: {code: insufficient_info, details: Which colour?, next: ask_user}}]}`+
+		plan+`{calls: [{tool: ask_user, args: {question: Which colour?}}]}
+`)
+	for range 3 {
+		require.Equal(t, "write failed, read empty, analyze ok", c.say("add a green task, show me the tasks and count them").outcomes())
+	}
+	require.Equal(t, "write partial, read skipped, analyze skipped", c.say("add a green task, show me the tasks and count them").outcomes())
+}

@@ -2,14 +2,32 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/nodes"
 )
 
-// Depends reports whether a step needs an earlier one's result and must not run if that one failed: it concerns the
-// same rows, uses what the other loads or drafts, or reads or writes where the other was to write.
+// FallsWith reports whether a step must not run if an earlier one failed. What only looks shows what is there, written or
+// not, unless it names a draft that was to be saved.
+func (v *View) FallsWith(earlier, step *db.TurnSteps) bool {
+	if earlier.StepType == db.StepTypeWrite && Looks(step) {
+		return slices.ContainsFunc(step.Refs, func(ref string) bool {
+			return strings.HasPrefix(ref, "gen_") && slices.Contains(earlier.Refs, ref)
+		})
+	}
+
+	return v.Depends(earlier, step)
+}
+
+// Looks reports whether a step only reads or counts.
+func Looks(step *db.TurnSteps) bool {
+	return step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze
+}
+
+// Depends reports whether a step is meant to follow an earlier one: it concerns the same rows, uses what the other loads or
+// drafts, or reads or writes where the other was to write.
 func (v *View) Depends(earlier, step *db.TurnSteps) bool {
 	if earlier.StepType == db.StepTypeWrite && earlier.Subdomain == nodes.NoSubdomain { // an undo: what is asked beside it has an answer without it
 		return step.StepType == db.StepTypeWrite || step.StepType == db.StepTypeGenerate

@@ -74,6 +74,13 @@ func TestDepends(t *testing.T) {
 	require.True(t, v.Depends(step(db.StepTypeRead, "vase_1"), step(db.StepTypeRead, "vase_1")))
 	require.True(t, v.Depends(step(db.StepTypeGenerate), step(db.StepTypeWrite)))
 	require.True(t, v.Depends(step(db.StepTypeRead), step(db.StepTypeAnalyze)))
+
+	for _, looks := range []db.StepType{db.StepTypeRead, db.StepTypeAnalyze} {
+		require.False(t, v.FallsWith(step(db.StepTypeWrite, "vase_1"), step(looks, "vase_1")), "the vase is there, changed or not")
+		require.True(t, v.FallsWith(step(db.StepTypeWrite, "gen_vase_1"), step(looks, "gen_vase_1")), "it was to be saved")
+	}
+	require.True(t, v.FallsWith(step(db.StepTypeWrite), step(db.StepTypeWrite)))
+	require.True(t, v.FallsWith(step(db.StepTypeRead), step(db.StepTypeAnalyze)))
 }
 
 // A step whose calls are written out already is not decided beside another one.
