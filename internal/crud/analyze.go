@@ -221,7 +221,7 @@ func (a *aggregate) checkColumn(isKey bool) *Error {
 }
 
 func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	filters, err := d.readConditions(ctx, tx, op.entity, op.args.Filters, nil)
+	filters, err := d.conditions(ctx, tx, op.entity, op.args.Filters, nil)
 	if err == nil {
 		err = prepareUnranked(ctx, tx, op.entity, filters, "it cannot be counted by")
 	}

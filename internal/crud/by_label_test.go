@@ -72,6 +72,27 @@ func TestPartsOfNames(t *testing.T) {
 	}
 }
 
+// What is to be changed or deleted is found by what it points to, as it is read: such a write was refused, and the rows were
+// read for their refs alone.
+func TestWritesFindRowsByWhatTheyPointTo(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "lettings", lettings, map[string][]string{"lease": {"house_id", "tenant_id"}, "payment": {"lease_id", "amount"}})
+	b.exec(`INSERT INTO lettings.payments (lease_id, amount) VALUES (1, 700), (2, 800); INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews'), (1, 'Mews')`)
+	where := func(field, name string) string {
+		return `"table": "payments", "filters": [{"field": "` + field + `", "op": "=", "value": "` + name + `"}]}`
+	}
+	b.ok("read", vocab.ToolRead, `{"detail": "full", `+where("lease_id.tenant_id", "Öztürk"))
+	b.ok("write", vocab.ToolUpdate, `{"data": {"amount": 900}, `+where("lease_id", "Mill Row · Mia Öztürk"))
+	require.Equal(t, "1 700.00, 2 900.00", query[string](b, `SELECT string_agg(lease_id || ' ' || amount, ', ' ORDER BY id) FROM lettings.payments`))
+	for tool, args := range map[string]string{vocab.ToolUpdate: `{"data": {"amount": 1}, `, vocab.ToolDelete: "{"} {
+		require.Contains(t, b.refused("write", tool, args+where("lease_id.house_id", "Mews"), crud.CodeUnknownRef), "Several houses are called Mews")
+	}
+	unseen := b.decide("write", call(vocab.ToolDelete, "{"+where("lease_id.tenant_id", "Ben O'Brien")))
+	require.Contains(t, unseen.Approval.Text, "This would delete 1 payment")
+	b.ok("write", vocab.ToolDelete, "{"+where("lease_id.tenant_id", "Öztürk"))
+	require.EqualValues(t, 1, query[int64](b, `SELECT count(*) FROM lettings.payments`))
+}
+
 // Of rows that are called and described alike, a question says what tells them apart, so that "only the newest" is an answer.
 func TestQuestionsTellRowsApart(t *testing.T) {
 	t.Parallel()

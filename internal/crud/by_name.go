@@ -19,7 +19,7 @@ import (
 // refLike is a value in a column of references that can only be meant as a ref, or a range of them.
 var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
-// takeNamesFromFilters takes out of a read's filters those that name the row a column points to, as product_id = "Ground Coffee", and
+// takeNamesFromFilters takes out of filters those that name the row a column points to, as product_id = "Ground Coffee", and
 // returns them as conditions: without them, a model reads products to get a ref that it needs for nothing else. A name
 // counts only if exactly one row of the user's has it; what nothing is called is refused with the refs that it may mean.
 func takeNamesFromFilters(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (rest []registry.Filter, found []condition, err error) {

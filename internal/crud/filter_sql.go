@@ -200,11 +200,9 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 	}
 }
 
-// conditions replaces refs by keys and checks the filters, those of each type after take, which returns the filters
-// that are left and the conditions that it made of the others.
-func (d *decision) conditions(
-	ctx context.Context, e *domain.Entity, filters []registry.Filter, take func(*domain.Entity, []registry.Filter) ([]registry.Filter, []condition, error),
-) ([]condition, error) {
+// conditions replaces refs by keys and checks the filters. A filter may name the row that a column points to. Drafts, which
+// the table does not contain, are removed: the call handles them itself.
+func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
 	filters = each(filters, spelled)
 	list, fault := conditions(e, filters)
 	if fault != nil {
@@ -219,16 +217,17 @@ func (d *decision) conditions(
 			continue
 		}
 		var err error
-		if c.pointing.where, err = d.conditions(ctx, c.pointing.entity, c.pointing.filters, take); err != nil {
+		if c.pointing.where, err = d.conditions(ctx, tx, c.pointing.entity, c.pointing.filters, drafts); err != nil {
 			return nil, err
 		}
 		exist = append(exist, c)
 	}
-	own, decided, err := take(e, own)
-	if err == nil {
-		own, err = d.registry.TranslateFilters(ctx, e, own)
-	}
+	own, named, err := takeNamesFromFilters(ctx, tx, e, own)
 	if err != nil {
+		return nil, err
+	}
+	own, decided := withoutDrafts(e, own, drafts)
+	if own, err = d.registry.TranslateFilters(ctx, e, own); err != nil {
 		return nil, err
 	}
 	list, fault = conditions(e, own)
@@ -236,25 +235,12 @@ func (d *decision) conditions(
 		return nil, fault
 	}
 
-	return slices.Concat(list, decided, exist), nil
+	return slices.Concat(list, named, decided, exist), nil
 }
 
-// readConditions is conditions for a call that only reads. A filter may name the row that a column points to. Drafts,
-// which the table does not contain, are removed: the call handles them itself.
-func (d *decision) readConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
-	return d.conditions(ctx, e, filters, func(e *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
-		rest, named, err := takeNamesFromFilters(ctx, tx, e, filters)
-		rest, decided := withoutDrafts(e, rest, drafts)
-
-		return rest, append(named, decided...), err
-	})
-}
-
-// writeConditions is conditions for a call that writes: it changes no row for a name that it has not seen.
-func (d *decision) writeConditions(ctx context.Context, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
-	list, err := d.conditions(ctx, e, filters, func(_ *domain.Entity, filters []registry.Filter) ([]registry.Filter, []condition, error) {
-		return filters, nil, nil
-	})
+// writeConditions is conditions for a call that writes: it changes no row for a name that finds more than is called so.
+func (d *decision) writeConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
+	list, err := d.conditions(ctx, tx, e, filters, nil)
 	if fault := refuseNameLookups(list); err == nil && fault != nil {
 		return nil, fault
 	}

@@ -35,7 +35,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 
 		return s.found, d.askAgain(ctx, tx, s)
 	}
-	list, err := d.writeConditions(ctx, s.entity, filters)
+	list, err := d.writeConditions(ctx, tx, s.entity, filters)
 	if err != nil {
 		return nil, err
 	}

@@ -227,7 +227,8 @@ func TestRowsByTheNameOfTheirs(t *testing.T) {
 	for _, name := range []string{"Soup", "Pie", "recipe_99"} { // two rows, none, and a ref
 		b.refused("read", vocab.ToolRead, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "`+name+`"}]}`, crud.CodeUnknownRef)
 	}
-	b.refused("write", vocab.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "Stew"}]}`, crud.CodeUnknownRef)
+	b.ok("write", vocab.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "recipe_id", "op": "=", "value": "Stew"}]}`)
+	require.Equal(t, []string{"ham", "pea"}, slices.Sorted(slices.Values(column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipe_ingredients"}`)), "name"))))
 }
 
 // A slip in a name finds nothing, and says what may have been meant: zero rows is an answer that nobody asks about again.

@@ -72,11 +72,11 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 
 // query selects the stored rows; nil if only drafts are asked for.
 func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
-	filters, err := d.readConditions(ctx, tx, op.entity, op.args.Filters, op.drafts)
+	filters, err := d.conditions(ctx, tx, op.entity, op.args.Filters, op.drafts)
 	if err != nil {
 		return nil, err
 	}
-	or, err := d.readConditions(ctx, tx, op.entity, op.args.OrFilters, op.drafts)
+	or, err := d.conditions(ctx, tx, op.entity, op.args.OrFilters, op.drafts)
 	if err != nil {
 		return nil, err
 	}
