@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,44 +20,60 @@ import (
 // refLike is a value in a column of references that can only be meant as a ref, or a range of them.
 var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
-// takeNamesFromFilters takes out of filters those that name the row a column points to, as product_id = "Ground Coffee", and
-// returns them as conditions: without them, a model reads products to get a ref that it needs for nothing else. A name
-// counts only if exactly one row of the user's has it; what nothing is called is refused with the refs that it may mean.
-func takeNamesFromFilters(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (rest []registry.Filter, found []condition, err error) {
+// namedConditions are the conditions of filters that name the row a column points to, as product_id = "Ground Coffee":
+// without them, a model reads products to get a ref that it needs for nothing else. A name counts only if exactly one row of the
+// user's has it, or one of those that the known conditions leave. What nothing is called is returned.
+func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, known []condition) (found []condition, unknown []registry.Filter, err error) {
+	var ambiguous []registry.Filter
+	var refused error
 	for _, filter := range filters {
-		target, names := namedTarget(e, filter)
-		if target == nil {
-			rest = append(rest, filter)
-
-			continue
-		}
-		keys, err := keysOfNames(ctx, tx, target, filter, names)
-		if err == nil && len(keys) == 0 && len(names) == 1 {
-			keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
-		}
+		keys, err := keysOfFilter(ctx, tx, e, filter, slices.Concat(known, found))
 		switch {
+		case isTold(err):
+			ambiguous, refused = append(ambiguous, filter), cmp.Or(refused, err)
 		case err != nil:
 			return nil, nil, err
 		case len(keys) == 0:
-			rest = append(rest, filter)
+			unknown = append(unknown, filter)
 		default:
 			found = append(found, condition{column: e.Reached(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
 		}
 	}
+	if refused == nil || len(ambiguous) == len(filters) {
+		return found, unknown, refused
+	}
+	more, none, err := namedConditions(ctx, tx, e, ambiguous, slices.Concat(known, found)) // what has been found may decide
 
-	return rest, found, nil
+	return append(found, more...), append(unknown, none...), err
+}
+
+// keysOfFilter are the keys of the rows that a filter names.
+func keysOfFilter(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, known []condition) ([]string, error) {
+	target, names := namedTarget(e, filter)
+	keys, err := keysOfNames(ctx, tx, target, filter, names)
+	if err == nil && len(keys) == 0 && len(names) == 1 {
+		keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
+	}
+	if isTold(err) {
+		if own, failed := keysWithin(ctx, tx, target, asList(filter.Value), within(e, e.Reached(filter.Field), known)); own != nil || failed != nil {
+			return own, failed
+		}
+	}
+
+	return keys, err
 }
 
 // takeNamesFromRows takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows.
-func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
+// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows. held are keys
+// that the rows hold already.
+func (d *decision) takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, held map[string]any, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
 		found[i] = map[string]any{}
 	}
 	for _, c := range e.Columns {
-		if err := takeNamesFromColumn(ctx, tx, e, c, wrong, rows, found); err != nil {
+		if err := d.takeNamesFromColumn(ctx, tx, e, c, wrong, held, rows, found); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +82,7 @@ func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *
 }
 
 // takeNamesFromColumn is takeNamesFromRows for one column. For the first names that no row has, it says which are similar.
-func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
+func (d *decision) takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, held map[string]any, rows, found []map[string]any) error {
 	var (
 		target *domain.Entity
 		names  []string
@@ -89,6 +106,13 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	}
 	for n, i := range at {
 		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
+		if len(same) > 1 || len(same) == 0 && like != nil && len(like.Rows) > 0 {
+			if own, err := d.keyInRow(ctx, tx, e, c, held, rows[i], found[i]); err != nil {
+				return err
+			} else if own != nil {
+				same = own
+			}
+		}
 		switch {
 		case len(same) == 1:
 			found[i][c.Name] = same[0]
@@ -128,7 +152,7 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 		return nil
 	}
 	var wrong faults
-	named, err := takeNamesFromRows(ctx, tx, e, &wrong, drafts...)
+	named, err := d.takeNamesFromRows(ctx, tx, e, &wrong, nil, drafts...)
 	if err == nil {
 		err = wrong.err()
 	}
@@ -279,8 +303,13 @@ func namingOf(e *domain.Entity) naming {
 	if names := nameColumns(e); len(names) == 1 {
 		return naming{"lower(" + names[0].SQL() + "::text)", folded}
 	}
-	columns := e.Label.Columns()
-	if !labelIsWords(e, furthestName) {
+
+	return namingBy(e, e.Label.Columns())
+}
+
+// namingBy is what rows are called by these columns of their label.
+func namingBy(e *domain.Entity, columns []string) naming {
+	if len(columns) == 0 || !areWords(e, columns, furthestName) {
 		return naming{}
 	}
 
@@ -292,9 +321,8 @@ func plainWords(name any) string {
 	return strings.TrimSpace(betweenWords.ReplaceAllString(folded(name), " "))
 }
 
-// labelIsWords reports whether a label consists of texts, its own and those of rows near enough.
-func labelIsWords(e *domain.Entity, deep int) bool {
-	columns := e.Label.Columns()
+// areWords reports whether columns of a label consist of texts, their own and those of rows near enough.
+func areWords(e *domain.Entity, columns []string, deep int) bool {
 	words := only(columns, func(name string) bool {
 		switch c := e.Column(name); {
 		case c == nil || c.Hidden:
@@ -302,7 +330,7 @@ func labelIsWords(e *domain.Entity, deep int) bool {
 		case c.FK == nil:
 			return c.Kind == domain.KindText
 		default:
-			return deep > 0 && c.Target() != nil && c.Target() != e && labelIsWords(c.Target(), deep-1)
+			return deep > 0 && c.Target() != nil && c.Target() != e && areWords(c.Target(), c.Target().Label.Columns(), deep-1)
 		}
 	})
 

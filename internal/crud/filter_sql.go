@@ -222,20 +222,33 @@ func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 		}
 		exist = append(exist, c)
 	}
-	own, named, err := takeNamesFromFilters(ctx, tx, e, own)
+	names := func(filter registry.Filter) bool { target, _ := namedTarget(e, filter); return target != nil }
+	rest, decided := withoutDrafts(e, slices.DeleteFunc(slices.Clone(own), names), drafts)
+	list, err := d.withoutRefs(ctx, e, rest)
 	if err != nil {
 		return nil, err
 	}
-	own, decided := withoutDrafts(e, own, drafts)
-	if own, err = d.registry.TranslateFilters(ctx, e, own); err != nil {
+	named, unknown, err := namedConditions(ctx, tx, e, only(own, names), list)
+	if err != nil {
 		return nil, err
 	}
-	list, fault = conditions(e, own)
+	more, err := d.withoutRefs(ctx, e, unknown)
+
+	return slices.Concat(list, named, more, decided, exist), err
+}
+
+// withoutRefs are the conditions of filters, with keys in the place of refs.
+func (d *decision) withoutRefs(ctx context.Context, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
+	translated, err := d.registry.TranslateFilters(ctx, e, filters)
+	if err != nil {
+		return nil, err
+	}
+	list, fault := conditions(e, translated)
 	if fault != nil {
 		return nil, fault
 	}
 
-	return slices.Concat(list, named, decided, exist), nil
+	return list, nil
 }
 
 // writeConditions is conditions for a call that writes: it changes no row for a name that finds more than is called so.

@@ -49,18 +49,22 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	named, err := takeNamesFromRows(ctx, tx, op.entity, &wrong, data)
+	before, unfound := d.targets(ctx, tx, op.step, op.args.Filters)
+	if unfound != nil {
+		if !isTold(unfound) {
+			return unfound
+		}
+		before = &loaded{Result: registry.Result{Entity: op.entity}} // what is wrong with the values is told first
+	}
+	op.before = before
+	named, err := d.takeNamesFromRows(ctx, tx, op.entity, &wrong, op.before.shared(), data)
 	if err != nil {
 		return err
 	}
-	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
-		return err
+	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil || len(op.before.Rows) == 0 {
+		return cmp.Or(err, unfound)
 	}
 	maps.Copy(op.written, named[0])
-	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || len(op.before.Rows) == 0 {
-		return err
-	}
 	if err := op.keepsStructure(); err != nil {
 		return err
 	}
