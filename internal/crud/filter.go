@@ -64,7 +64,7 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 	case c.Kind == domain.KindArray, c.Kind == domain.KindJSON:
 		return append(ops, opContains)
 	case c.Holds != "":
-		return append(ops, opIn, opNotIn, opILike, opContains, opOverlaps)
+		return slices.Concat(ops, []string{opIn, opNotIn, opILike, opContains, opOverlaps}, orderOps)
 	case c.Form != "":
 		return append(ops, opIn, opNotIn, opILike, opContains)
 	case slices.Contains(nameColumns(e), c):

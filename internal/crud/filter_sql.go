@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -131,9 +132,11 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	case c.op == opILike:
 		return searchable(sql) + " ILIKE " + s.value(c.texts[0])
 	case c.op == opContains && c.column.Holds != "" && !isArray:
-		return sql + " @> " + s.cast(c.texts[0], c.column.Holds)
+		return sql + " @> " + s.cast(c.texts[0], c.heldAs())
 	case c.op == opOverlaps:
-		return sql + " && " + s.cast(c.texts[0], rangeOf(c.column))
+		return sql + " && " + s.cast(c.texts[0], c.heldAs())
+	case c.column.Holds != "" && slices.Contains(orderOps, c.op):
+		return c.besideSQL(s, sql)
 	case c.op == opContains && c.column.Kind != domain.KindJSON && !isArray:
 		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
@@ -148,6 +151,43 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	}
 
 	return sql + " " + operator + " " + value
+}
+
+// heldAs is the type of what a range is compared with: something that it may hold, or another range.
+func (c *condition) heldAs() string {
+	if c.op == opContains || c.op != opOverlaps && strings.IndexAny(c.texts[0], "[(") != 0 {
+		return c.column.Holds
+	}
+
+	return rangeOf(c.column)
+}
+
+// besideSQL is the condition that a range lies before or after a moment or another range, with all of itself. A day is all of
+// that day.
+func (c *condition) besideSQL(s *statement, sql string) string {
+	if c.heldAs() != c.column.Holds {
+		return sql + map[string]string{opLess: " << ", opLessEq: " &< ", opGreater: " >> ", opGreaterEq: " &> "}[c.op] + s.cast(c.texts[0], c.heldAs())
+	}
+	moment, _ := cutDay(c.texts[0])
+	op, day := c.op, strings.HasPrefix(c.column.Holds, "timestamp") && areDays(moment)
+	if next := map[string]string{opLessEq: opLess, opGreater: opGreaterEq}[op]; day && next != "" {
+		date, _ := time.Parse(time.DateOnly, moment)
+		moment, op = date.AddDate(0, 0, 1).Format(time.DateOnly), next
+	}
+	at := s.cast(moment, c.column.Holds)
+	between := func(from, to, bounds string) string {
+		return rangeOf(c.column) + "(" + from + ", " + to + ", '" + bounds + "')"
+	}
+	switch op {
+	case opLess:
+		return sql + " << " + between(at, "NULL", "[)")
+	case opLessEq:
+		return sql + " << " + between(at, "NULL", "()")
+	case opGreater:
+		return sql + " >> " + between("NULL", at, "(]")
+	default:
+		return sql + " >> " + between("NULL", at, "()")
+	}
 }
 
 // rangeOf is the type of one range of a column of ranges.

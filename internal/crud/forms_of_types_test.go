@@ -69,8 +69,19 @@ func TestTypesWithAFormOfTheirOwn(t *testing.T) {
 		`"field": "breaks", "op": "contains", "value": "1800 s"`, `"field": "card", "op": "is_not_null"`,
 		`"field": "days", "op": "overlaps", "value": "[2026-05-04,2026-06-01)"`, `"field": "free", "op": "overlaps", "value": "[2026-05-01,2026-07-01)"`,
 		`"field": "days", "op": "overlaps", "value": "[2026-05-04 (Mon),2026-06-01 (Mon))"`, `"field": "seats", "op": "overlaps", "value": "(,2)"`,
+		`"field": "days", "op": ">=", "value": "2026-05-01 (Fri)"`, `"field": "days", "op": ">", "value": "2026-04-30"`, `"field": "days", "op": "<=", "value": "2026-05-04"`,
+		`"field": "days", "op": "<", "value": "2026-05-05"`, `"field": "days", "op": "<", "value": "[2026-05-05,2026-05-06)"`, `"field": "seats", "op": ">", "value": 0`,
+		`"field": "at", "op": ">=", "value": "2026-05-01 15:00"`, `"field": "at", "op": ">", "value": "2026-04-30"`, `"field": "at", "op": "<=", "value": "2026-05-05"`,
+		`"field": "at", "op": "<", "value": "Tue 2026-05-05 10:00"`, `"field": "free", "op": ">", "value": "2026-05-31"`,
 	} {
 		require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`).RowCount, filter)
+	}
+	for _, filter := range []string{
+		`"field": "days", "op": ">", "value": "2026-05-01"`, `"field": "days", "op": "<", "value": "2026-05-04"`, `"field": "at", "op": ">", "value": "2026-05-01"`,
+		`"field": "at", "op": "<", "value": "2026-05-05 09:59"`, `"field": "at", "op": "<", "value": "2026-05-05"`, `"field": "seats", "op": ">=", "value": "[2,9)"`,
+	} {
+		counted := b.ok("analyze", vocab.ToolAnalyze, `{"table": "stays", "aggregates": [{"fn": "count", "as": "n"}], "filters": [{`+filter+`}]}`)
+		require.EqualValues(t, 0, b.rows(counted)[0]["n"], filter)
 	}
 	b.ok("write", vocab.ToolUpdate, `{"table": "stays", "filters": [{"field": "id", "op": "=", "value": "stay_1"}], "data": {"days": "[2026-05-02 (Sat),2026-05-03 (Sun))", "host": null}}`)
 	require.Equal(t, "[2026-05-02,2026-05-03)", query[string](b, `SELECT days::text FROM rooms.stays WHERE name = 'Ada' AND host IS NULL`))
@@ -97,7 +108,8 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 		`"field": "host", "op": "=", "value": "the printer"`:   "host cannot hold this value: its form is not valid.",
 		`"field": "days", "op": "contains", "value": "in May"`: "days cannot hold this value: a date or time is not valid.",
 		`"field": "days", "op": "overlaps", "value": "May"`:    "days cannot hold this value: its form is not valid.",
-		`"field": "days", "op": ">", "value": "2026-05-01"`:    "days does not take >; it takes = != is_null is_not_null in not_in ilike contains overlaps.",
+		`"field": "days", "op": ">", "value": "May"`:           "days cannot hold this value: a date or time is not valid.",
+		`"field": "days", "op": ">", "value": "[May"`:          "days cannot hold this value: its form is not valid.",
 	} {
 		require.Equal(t, want, b.decide("read", call(vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`)).Results[0].ErrorMessage, filter)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -82,11 +83,8 @@ func filterProbes(e *domain.Entity, filters []condition) (probes []probe) {
 		}
 		s := &statement{}
 		as := comparedAs(e, c.column)
-		switch c.op {
-		case opContains:
-			as = cmp.Or(c.column.Holds, as)
-		case opOverlaps:
-			as = rangeOf(c.column)
+		if c.column.Holds != "" && (c.op == opContains || c.op == opOverlaps || slices.Contains(orderOps, c.op)) {
+			as = c.heldAs()
 		}
 		s.add("SELECT ", s.castList(c.texts, as))
 		probes = append(probes, probe{c.column.Name, s})
