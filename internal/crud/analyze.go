@@ -25,6 +25,7 @@ type analyzeOp struct {
 
 	args   analyzeArgs
 	group  []*domain.Column
+	order  []order // by names of the results
 	limits []limit
 	rows   []map[string]any
 	total  int
@@ -116,12 +117,34 @@ func (op *analyzeOp) checkAggregates() *Error {
 		names = append(names, a.As)
 	}
 	for _, by := range op.args.orders() {
+		if fits := op.meant(by.name); !slices.Contains(names, by.name) && len(fits) == 1 {
+			by.name = names[fits[0]]
+		}
 		if !slices.Contains(names, by.name) {
 			return fail(CodeBadArgument, "order_by has to be one of %s.", strings.Join(names, ", "))
 		}
+		op.order = append(op.order, by)
 	}
 
 	return nil
+}
+
+// meant are the places of the results that an order may mean in other words: of a group its column without path or span, or the
+// span, of a number its column or function.
+func (op *analyzeOp) meant(name string) (places []int) {
+	for i, c := range op.group {
+		plain, span, _ := strings.Cut(c.Name, ":")
+		if plain == name || span == name || strings.HasSuffix(plain, "."+name) {
+			places = append(places, i)
+		}
+	}
+	for i, a := range op.args.Aggregates {
+		if slices.Contains([]string{a.Column, a.Fn, vocab.AggregateName(a.Fn, a.Column), a.Fn + "(" + a.Column + ")"}, name) {
+			places = append(places, len(op.group)+i)
+		}
+	}
+
+	return places
 }
 
 // takeLimits takes out of the filters those that name a number of the results. A column of its name is the column.
@@ -301,7 +324,7 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 		s.add(" HAVING ", joinEach(op.limits, " AND ", func(l limit) string { return l.of.sql(s) + " " + l.op + " " + s.cast(l.number, "numeric") }))
 	}
 	s.add(" ORDER BY ")
-	for _, by := range op.args.orders() {
+	for _, by := range op.order {
 		if at := slices.Index(names, by.name); at < len(op.group) {
 			s.add(sortValueSQL(s, op.group[at], values[at]), directionSQL(by.desc), ", ")
 		} else {

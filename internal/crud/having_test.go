@@ -42,6 +42,25 @@ func TestAnalysesAreLimitedByTheirNumbers(t *testing.T) {
 	}
 }
 
+// An order names a result by its column alone where only one is meant: of sales by month, ordered by the day they were sold on, and
+// of counts with a name of their own.
+func TestAnalysesAreOrderedByWhatOnlyOneResultMeans(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tasks := func(order string) string {
+		return `{"table": "meal_plans", "group_by": ["date:month", "recipe_id.cuisine"], "order_by": "` + order + `", "aggregates": [{"fn": "count", "as": "n"}, {"fn": "max", "column": "date", "as": "last"}, {"fn": "sum", "column": "servings"}]}`
+	}
+	for _, order := range []string{"month desc", "cuisine", "count desc", "servings", "max(date)", "sum(servings) desc, month", "date:month"} {
+		b.ok("analyze", vocab.ToolAnalyze, tasks(order))
+	}
+	for _, order := range []string{"date", "recipe_id", "meal_type", "week"} { // the first has two readings
+		require.Equal(t, "order_by has to be one of date:month, recipe_id.cuisine, n, last, sum_servings.", b.refused("analyze", vocab.ToolAnalyze, tasks(order), crud.CodeBadArgument), order)
+	}
+	monthly := `{"table": "meal_plans", "group_by": ["date:month"], "order_by": "date desc", "aggregates": [{"fn": "count"}]}`
+	b.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type) VALUES ($1, '2031-01-02', 'dinner'), ($1, '2030-05-02', 'dinner')`, b.scope.UserID)
+	require.Equal(t, []string{"2031-01", "2030-05"}, column[string](b.rows(b.ok("analyze", vocab.ToolAnalyze, monthly)), "date:month")[:2])
+}
+
 // What lines cost is a product: a sum of prices alone was told as the turnover.
 func TestAnalysesMultiplyColumns(t *testing.T) {
 	t.Parallel()
