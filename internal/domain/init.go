@@ -187,7 +187,7 @@ func (w *initWriter) whyNotViewed(t *catalogTable) string {
 		return no
 	case whole != "":
 		return fmt.Sprintf("each of its rows is that of one row of %s, and shared, everybody would see all of them; if they may, declare it reference: true", whole)
-	case members != "":
+	case !owned && members != "":
 		return fmt.Sprintf("its rows are those of some of the people whom %s names; members: [{table: %[1]s, where: \"...\"}] says of which", members)
 	case !owned && !w.isUsed(t, map[*catalogTable]bool{}):
 		return "no foreign key connects it to its rows' owners; if all users may see all of it, declare it reference: true"

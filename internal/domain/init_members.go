@@ -48,16 +48,21 @@ func (e *initEntity) Circles() (names []string) {
 	return names
 }
 
-// memberTable is the table that says which people see the rows of this one, which nobody owns, as the memberships of a
-// site do; "" for none. A link to what all share, such as a favourite, has no such name and no role.
+// namesMembers reports whether a table seems to hold memberships. A link to what all share, such as a favourite, has no such name and
+// no role.
+func namesMembers(t *catalogTable) bool {
+	return t.column("role") != nil || memberNames.MatchString(snake(t.Name))
+}
+
+// memberTable is the table that says which people see the rows of this one, as the memberships of a site do; "" for none. Nobody
+// owns these rows, or who made them does by a column of another name than owners have.
 func (w *initWriter) memberTable(t *catalogTable) string {
-	if w.source.hasOwner(t) {
+	if made := w.source.columns[t]; w.source.hasOwner(t) && (made == "" || t == w.source.accounts || ownerNames.MatchString(snake(made))) {
 		return ""
 	}
 	for _, from := range w.cat.tables {
-		says := from.column("role") != nil || memberNames.MatchString(snake(from.Name))
 		for _, fk := range from.foreignKeys {
-			if says && w.cat.leadsTo(t, fk) && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
+			if namesMembers(from) && w.cat.leadsTo(t, fk) && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
 				return from.Name
 			}
 		}

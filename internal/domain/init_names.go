@@ -10,6 +10,8 @@ import (
 
 var (
 	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
+	groupNames  = regexp.MustCompile(`^(tenant|org|organi[sz]ation|company|team|household)(_?id)?$`) // of those, the ones of several people
+	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|revinfo$)|_(migrations|aud)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
@@ -28,6 +30,8 @@ var (
 	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.
 	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
 	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)
+	// wordlessNames are of texts that only programs read.
+	wordlessNames = regexp.MustCompile(`(^|_)(path|ur[il]|href|link|colou?r|hex|icon|avatar|slug|bucket|mime_?type|file_?name|(object|storage|file)_key)s?$`)
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 

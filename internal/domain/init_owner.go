@@ -6,9 +6,15 @@ import (
 )
 
 // guessOwner is the column by which most tables separate tenants. Where none is named like one, as user_uuid, or only
-// that of one table, as the client_id of a login, a table of people says which columns name its rows.
+// that of one table, as the client_id of a login, a table of people says which columns name its rows. What a household has is its
+// people's.
 func (w *initWriter) guessOwner() string {
 	owner, tables := w.commonOwner()
+	if w.accounts == "" {
+		if w.accounts = w.peopleOf(owner); w.accounts != "" {
+			owner, _ = w.commonOwner()
+		}
+	}
 	if tables > 1 || w.accounts != "" {
 		return owner
 	}
@@ -20,6 +26,27 @@ func (w *initWriter) guessOwner() string {
 	w.accounts = ""
 
 	return owner
+}
+
+// peopleOf is the table of the people whom memberships give what most tables belong to by a column, a household or a team; "" for
+// none.
+func (w *initWriter) peopleOf(owner string) string {
+	if !groupNames.MatchString(snake(owner)) {
+		return ""
+	}
+	for _, by := range w.cat.tables {
+		for _, person := range by.foreignKeys {
+			people := w.cat.table(person.Table)
+			if people == nil || !w.cat.leadsTo(people, person) || !slices.Contains(peopleNames, people.word()) || groupNames.MatchString(people.word()) {
+				continue
+			}
+			if namesMembers(by) && by.unique(append(slices.Clone(person.Columns), owner)...) {
+				return people.Name
+			}
+		}
+	}
+
+	return ""
 }
 
 // peopleTable is the table that is named like people and that others reference, "" for none; of several, that of the persons.
@@ -56,11 +83,11 @@ func (w *initWriter) commonOwner() (owner string, tables int) {
 	return owner, having[owner]
 }
 
-// ownerPoints is how much a column speaks for its name: an approved_by that may be null less than one user_id, however many
-// tables have it.
+// ownerPoints is how much a column speaks for its name: an approved_by, or a user_id that may be null, less than one user_id that
+// may not, however many tables have it.
 func (w *initWriter) ownerPoints(c *Column) int {
 	points := 2
-	if !c.Nullable {
+	if !c.Nullable && !partNames.MatchString(snake(c.Name)) {
 		points += 2 * len(w.cat.tables)
 	}
 	if ownerNames.MatchString(snake(c.Name)) {

@@ -286,7 +286,7 @@ func fact(c *Column, spoken bool) string {
 		layout = ":Jan 2, 2006"
 	case spoken && strings.HasPrefix(c.Holds, "timestamp"):
 		layout = ":" + momentLayout
-	case spoken && c.Kind == KindTime:
+	case spoken && c.Kind == KindTime && c.Type != "interval":
 		layout = ":15:04"
 	}
 	words := strings.ReplaceAll(camelHump.ReplaceAllString(braced(c.Name), "${1} ${2}"), "_", " ")
@@ -336,7 +336,7 @@ func (e *initEntity) Semantic() string {
 	}
 	texts := ""
 	for _, c := range e.plain {
-		if c.Kind == KindText && c.Type == "text" && !oneOfFew(c) && c.Name != e.names[0] {
+		if c.Kind == KindText && c.Type == "text" && !oneOfFew(c) && !wordlessNames.MatchString(snake(c.Name)) && c.Name != e.names[0] {
 			texts += fmt.Sprintf("{?%s: {%[1]s}.}", quotedName(c.Name))
 		}
 	}
