@@ -370,7 +370,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	if err != nil {
 		return err
 	}
-	labels, err := labelReader(tx, d.scope.UserID)(ctx, target, ids)
+	labels, err := readerOf(distinctNames, tx, d.scope.UserID)(ctx, target, ids)
 	if err != nil {
 		return err
 	}

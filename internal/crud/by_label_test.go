@@ -108,3 +108,22 @@ func TestQuestionsTellRowsApart(t *testing.T) {
 	b.exec(`UPDATE talk.notes SET created_at = '2026-11-25 05:22:05.1234Z'`)
 	require.Equal(t, "This would delete 2 notes: Late, post; Late, post. This can be undone. Shall I?", asked(`{"field": "body", "op": "ilike", "value": "late"}`), "nothing does")
 }
+
+// Whom a figure is about, and which of two an option means, is told even if both are called alike.
+func TestFiguresAndOptionsTellRowsApart(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "till", `CREATE SCHEMA till;
+		CREATE TABLE till.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE till.customers (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES till.users, first_name text NOT NULL, last_name text NOT NULL, email text);
+		CREATE TABLE till.sales (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES till.users, customer_id integer NOT NULL REFERENCES till.customers, cents integer NOT NULL);
+		INSERT INTO till.users (name) VALUES ('Ada');
+		INSERT INTO till.customers (user_id, first_name, last_name, email) VALUES (1, 'Anna', 'Meier', 'a@one.de'), (1, 'Anna', 'Meier', 'a@two.de'), (1, 'Jon', 'Roe', 'j@one.de');
+		INSERT INTO till.sales (user_id, customer_id, cents) VALUES (1, 1, 300), (1, 2, 200), (1, 3, 100)`, nil)
+	rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "sales", "group_by": ["customer_id"], "aggregates": [{"fn": "sum", "column": "cents", "as": "n"}], "order_by": "n desc"}`))
+	require.Equal(t, []any{"Anna Meier, email a@one.de", "Anna Meier, email a@two.de", "Jon Roe"}, []any{rows[0]["_customer_id_label"], rows[1]["_customer_id_label"], rows[2]["_customer_id_label"]})
+
+	b.read("customers")
+	lines, err := b.tools.Lines(t.Context(), b.tx, b.at(), []string{"customer_1", "customer_2"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"customer_1": "Anna Meier, email a@one.de", "customer_2": "Anna Meier, email a@two.de"}, lines)
+}

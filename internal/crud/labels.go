@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,6 +84,9 @@ func addLinkLabels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []
 	return nil
 }
 
+// namesByKey reads what rows are called.
+type namesByKey func(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error)
+
 // labels are what rows are called by their labels, by key.
 func labels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error) {
 	found, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label)
@@ -98,10 +102,13 @@ func labels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string)
 }
 
 // labelReader reads labels as the tenant, one statement per type.
-func labelReader(tx pgx.Tx, user uuid.UUID) registry.LabelReader {
+func labelReader(tx pgx.Tx, user uuid.UUID) registry.LabelReader { return readerOf(labels, tx, user) }
+
+// readerOf has what reads names do so as the tenant.
+func readerOf(names namesByKey, tx pgx.Tx, user uuid.UUID) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (called map[string]string, err error) {
 		err = pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
-			called, err = labels(ctx, tenant, e, ids)
+			called, err = names(ctx, tenant, e, ids)
 
 			return err
 		})
@@ -125,16 +132,47 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 		}
 	}
 	found, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		return loadForTemplates(ctx, tenant, e, queryByKeys(e, keys[e]), furthestName, e.Label, e.Spoken)
+		return loadToTellApart(ctx, tenant, e, keys[e])
 	})
 	lines := map[string]string{}
 	for e, rows := range found {
-		for key, row := range rows.byKey() {
-			lines[named[rowKey{e.Type, key}]] = spokenLine(e, row)
+		spoken := each(rows.Rows, func(row map[string]any) string { return spokenLine(e, row) })
+		for i, line := range apart(e, rows.Rows, spoken) {
+			lines[named[rowKey{e.Type, keyText(rows.Rows[i], e)}]] = line
 		}
 	}
 
 	return lines, err
+}
+
+// loadToTellApart reads what rows say of themselves, and what those are called by which they are called.
+func loadToTellApart(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+	q := queryByKeys(e, keys)
+	q.sel = ownColumns(e)
+	found, err := load(ctx, tenant, e, q)
+	if err != nil {
+		return nil, err
+	}
+
+	return found, addLinkLabels(ctx, tenant, e, found.Rows, furthestName, linksOf(e.Label, e.Spoken)...)
+}
+
+// distinctNames are labels by key; those of rows that are called alike say what tells them apart.
+func distinctNames(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error) {
+	called, err := labels(ctx, tenant, e, keys)
+	if err != nil || len(slices.Compact(slices.Sorted(maps.Values(called)))) == len(called) {
+		return called, err
+	}
+	found, err := loadToTellApart(ctx, tenant, e, keys)
+	if err != nil {
+		return nil, err
+	}
+	names := each(found.Rows, func(row map[string]any) string { return called[keyText(row, e)] })
+	for i, name := range apart(e, found.Rows, names) {
+		called[keyText(found.Rows[i], e)] = name
+	}
+
+	return called, nil
 }
 
 // spokenLine is a row as people read it.
