@@ -15,7 +15,8 @@ CREATE TABLE register.students (id integer GENERATED ALWAYS AS IDENTITY PRIMARY 
 INSERT INTO register.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO register.students (user_id, name, contact) VALUES (1, 'Ana', '{"mother": "Mrs Jung", "phone": "0170-300"}'), (1, 'Bo', '"by mail"')`
 
-// A word is not written over an object, nor what was to be an object and is none as a word: either takes along what stood there.
+// A word is not written over an object, nor a part of an object over the whole, nor what was to be an object and is none as a word: each
+// takes along what stood there.
 func TestJSONKeepsItsStructure(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "register", register, map[string][]string{"student": {"name", "contact"}})
@@ -23,11 +24,14 @@ func TestJSONKeepsItsStructure(t *testing.T) {
 	set := func(ref, contact string) string {
 		return `{"table": "students", "filters": [{"field": "id", "op": "=", "value": "` + ref + `"}], "set": [{"column": "contact", "value": ` + contact + `}], "clear": []}`
 	}
-	require.Equal(t, `contact holds {"mother":"Mrs Jung","phone":"0170-300"}: give the whole of it as it is to be, as JSON.`, b.refused("write", vocab.ToolUpdate, set("student_1", `"phone: 0170-555"`), crud.CodeBadValue))
+	require.Equal(t, `contact holds {"mother":"Mrs Jung","phone":"0170-300"}: give the whole of it as it is to be, as JSON, with null for what is to go.`, b.refused("write", vocab.ToolUpdate, set("student_1", `"phone: 0170-555"`), crud.CodeBadValue))
 	require.Contains(t, b.refused("write", vocab.ToolUpdate, set("student_1", `"{phone: 0170-555}"`), crud.CodeBadValue), "contact has to be JSON")
 	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "students", "data": {"name": "Cy", "contact": "[0170-555"}}`, crud.CodeBadValue), "contact has to be JSON")
 
+	require.Contains(t, b.refused("write", vocab.ToolUpdate, set("student_1", `"{\"phone\": \"0170-555\"}"`), crud.CodeBadValue), `contact holds {"mother":"Mrs Jung","phone":"0170-300"}: give the whole`)
 	b.ok("write", vocab.ToolUpdate, set("student_1", `"{\"mother\": \"Mrs Jung\", \"phone\": \"0170-555\"}"`))
+	b.ok("write", vocab.ToolUpdate, set("student_1", `"{\"mother\": {\"name\": \"Jung\", \"age\": 40}, \"phone\": null}"`))
+	b.refused("write", vocab.ToolUpdate, set("student_1", `"{\"mother\": {\"name\": \"Jun\"}, \"phone\": null}"`), crud.CodeBadValue)
 	b.ok("write", vocab.ToolUpdate, set("student_2", `"by phone"`))
 	b.ok("write", vocab.ToolUpdate, `{"table": "students", "filters": [{"field": "id", "op": "=", "value": "student_1"}], "set": [], "clear": ["contact"]}`)
 	require.Equal(t, `null "by phone"`, query[string](b, `SELECT string_agg(coalesce(contact::text, 'null'), ' ' ORDER BY id) FROM register.students`))

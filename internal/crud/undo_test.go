@@ -351,7 +351,7 @@ func TestUndoKeepsTheNullOfJSON(t *testing.T) {
 	before := state()
 	b.ok("read", vocab.ToolRead, `{"table": "things"}`)
 	for n := range docs {
-		for _, write := range [][2]string{{vocab.ToolUpdate, `, "data": {"doc": {"set": true}}`}, {vocab.ToolUpdate, `, "data": {"doc": null}`}, {vocab.ToolDelete, ""}} {
+		for _, write := range [][2]string{{vocab.ToolUpdate, `, "data": {"doc": {"set": true, "": null, "a": null}}`}, {vocab.ToolUpdate, `, "data": {"doc": null}`}, {vocab.ToolDelete, ""}} {
 			b.nextTurn()
 			args := fmt.Sprintf(`{"table": "things", "filters": [{"field": "id", "op": "=", "value": "thing_%d"}]%s}`, n+1, write[1])
 			require.Empty(t, b.decide("write", call(write[0], args)).Results[0].ErrorMessage)

@@ -81,22 +81,38 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return err
 }
 
-// keepsStructure refuses a word in place of an object or a list: "phone: 0170-555" took the mother's name along, which stood beside
-// the phone.
+// keepsStructure refuses a word in place of an object or a list, and an object without some of what stands there: "phone: 0170-555"
+// took the mother's name along, which stood beside the phone.
 func (op *updateOp) keepsStructure() error {
 	for _, name := range slices.Sorted(maps.Keys(op.written)) {
 		c, value := op.entity.Column(name), op.written[name]
-		if c == nil || c.Kind != domain.KindJSON || value == nil || isStructure(value) {
+		if c == nil || c.Kind != domain.KindJSON || value == nil {
 			continue
 		}
-		if i := slices.IndexFunc(op.before.Rows, func(row map[string]any) bool { return isStructure(row[name]) }); i >= 0 {
+		if i := slices.IndexFunc(op.before.Rows, func(row map[string]any) bool { return losesPart(row[name], value) }); i >= 0 {
 			held := registry.CleanText(registry.Scrub(argumentText(c.Kind, op.before.Rows[i][name])), longestValue)
 
-			return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON.", name, held)
+			return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON, with null for what is to go.", name, held)
 		}
 	}
 
 	return nil
+}
+
+// losesPart reports whether a value of JSON leaves out something of the one that it replaces. A list may become another.
+func losesPart(held, value any) bool {
+	parts, isObject := held.(map[string]any)
+	given, staysObject := value.(map[string]any)
+	if !isObject || !staysObject {
+		return isStructure(held) && !isStructure(value)
+	}
+	for name, part := range parts {
+		if one, named := given[name]; part != nil && (!named || one != nil && losesPart(part, one)) {
+			return true
+		}
+	}
+
+	return false
 }
 
 // isStructure reports whether a value of JSON is an object or a list.
