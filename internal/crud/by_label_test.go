@@ -127,3 +127,16 @@ func TestFiguresAndOptionsTellRowsApart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"customer_1": "Anna Meier, email a@one.de", "customer_2": "Anna Meier, email a@two.de"}, lines)
 }
+
+// People read names of columns in words, however programs write them.
+func TestQuestionsSayColumnsInWords(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "camel", `CREATE SCHEMA camel;
+		CREATE TABLE camel.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE camel.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES camel.users, name text NOT NULL, "totalCents" integer, "VATid" text);
+		INSERT INTO camel.users (name) VALUES ('Ada');
+		INSERT INTO camel.orders (user_id, name) SELECT 1, 'Order ' || n FROM generate_series(1, 12) AS n`, map[string][]string{"order": {"name", `"totalCents"`, `"VATid"`}})
+	b.read("orders")
+	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "orders", "filters": [], "set": [{"column": "totalCents", "value": 5}, {"column": "VATid", "value": "X"}]}`)).Approval
+	require.Contains(t, asked.Text, "This would change 12 orders (VATid: X, total cents: 5): ")
+}

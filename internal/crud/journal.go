@@ -322,6 +322,6 @@ func (j *journal) recordReached(o *domain.Operation, e *domain.Entity, rows []ma
 }
 
 // spokenName is a name of the database as people read it.
-func spokenName(name string) string { return strings.ReplaceAll(name, "_", " ") }
+func spokenName(name string) string { return domain.Spoken(name) }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

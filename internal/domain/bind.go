@@ -227,7 +227,7 @@ func refType(name string) bool {
 }
 
 func defaultNames(e *Entity) {
-	spoken := strings.ReplaceAll(e.Table, "_", " ")
+	spoken := Spoken(e.Table)
 	e.Plural = cmp.Or(e.Plural, spoken)
 	e.Name = cmp.Or(e.Name, strings.ReplaceAll(Fold(spoken), "_", " "))
 	e.Empty = cmp.Or(e.Empty, "There are no "+e.Plural+".")

@@ -42,6 +42,15 @@ func snake(name string) string {
 	return strings.ReplaceAll(strings.ToLower(camelHump.ReplaceAllString(name, "${1}_${2}")), " ", "_")
 }
 
+// Spoken is the name of a column or table as people read it: orderItem and order_item are "order item", SKU stays.
+func Spoken(name string) string {
+	if camelHump.MatchString(name) {
+		name = snake(name)
+	}
+
+	return strings.ReplaceAll(name, "_", " ")
+}
+
 // namesRows reports whether rows are called by a column, however its name is written: "Full name" is full_name.
 func namesRows(column string) bool {
 	return slices.Contains(slices.Concat(wholeNames, titleNames, codeNames), snake(column))

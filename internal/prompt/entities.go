@@ -228,7 +228,7 @@ func (t *page) rowsOf(entityType string) string {
 	if e == nil || strings.HasPrefix(plural, strings.ToLower(e.Table)) {
 		return plural
 	}
-	words := strings.ReplaceAll(e.Table, "_", " ")
+	words := domain.Spoken(e.Table)
 	if strings.HasSuffix(words, "s") {
 		return words
 	}

@@ -120,7 +120,7 @@ func (t *Teller) draft(kind *domain.Entity, content map[string]any) (line string
 		case !IsLong(value):
 			short[name] = value
 		default:
-			texts = append(texts, part{strings.ReplaceAll(name, "_", " "), LongValue(value)})
+			texts = append(texts, part{domain.Spoken(name), LongValue(value)})
 		}
 	}
 

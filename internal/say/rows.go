@@ -64,7 +64,7 @@ func (h hearer) named(column, value string) string {
 	if h == forPerson {
 		column, value = measured(column, value)
 
-		return "; " + strings.ReplaceAll(column, "_", " ") + ": " + value
+		return "; " + domain.Spoken(column) + ": " + value
 	}
 
 	return " " + column + ":" + value
