@@ -140,3 +140,17 @@ func TestQuestionsSayColumnsInWords(t *testing.T) {
 	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "orders", "filters": [], "set": [{"column": "totalCents", "value": 5}, {"column": "VATid", "value": "X"}]}`)).Approval
 	require.Contains(t, asked.Text, "This would change 12 orders (VATid: X, total cents: 5): ")
 }
+
+// Whoever takes a change back reads what is as before, also where the line of a row does not show it.
+func TestUndoSaysWhatIsSetBack(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "desk", `CREATE SCHEMA desk;
+		CREATE TABLE desk.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE desk.workers (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, first_name text NOT NULL, last_name text NOT NULL, "mobilePhone" text, born date, boss_id integer REFERENCES desk.workers, updated_at timestamptz NOT NULL DEFAULT now());
+		INSERT INTO desk.users (name) VALUES ('Ada');
+		INSERT INTO desk.workers (user_id, first_name, last_name, "mobilePhone", boss_id) VALUES (1, 'Jon', 'Roe', NULL, NULL), (1, 'Anna', 'Meier', '030 1', 1)`, map[string][]string{"worker": {"first_name", "last_name", `"mobilePhone"`, "born", "boss_id"}})
+	b.read("workers")
+	b.ok("write", vocab.ToolUpdate, `{"table": "workers", "filters": [{"field": "last_name", "op": "=", "value": "Meier"}], "set": [{"column": "mobilePhone", "value": "040 2"}, {"column": "born", "value": "2001-02-03"}], "clear": ["boss_id"]}`)
+	back := b.undo(b.scope.TurnID, b.scope.Turn)
+	require.Equal(t, []string{"Anna Meier, mobile phone: 030 1, born: nothing, boss: Jon Roe"}, back.Results[0].Lines(b.kit.ByType("worker")))
+}

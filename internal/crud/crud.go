@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/recall"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 // Tools are the data tools of one domain. They hold no state and are safe for
@@ -81,11 +83,39 @@ type Result struct {
 
 	rows    []map[string]any
 	removed removals
+	setBack []*domain.Column // what an undo gave its old values
 }
 
-// Lines are its rows as people read them.
+// Lines are its rows as people read them, with the values that an undo set back.
 func (r *Result) Lines(e *domain.Entity) []string {
-	return each(r.rows, func(row map[string]any) string { return spokenLine(e, row) })
+	shown := e.Spoken.Columns()
+
+	return each(r.rows, func(row map[string]any) string {
+		said := []string{spokenLine(e, row)}
+		for _, c := range r.setBack {
+			if row[c.Name] == nil || !slices.Contains(shown, c.Name) && !slices.Contains(shown, "_"+c.Name+"_label") {
+				said = append(said, strings.TrimSuffix(spokenName(c.Name), " id")+": "+rowWords(c, row))
+			}
+		}
+
+		return strings.Join(said, ", ")
+	})
+}
+
+// rowWords is what stands in a column of a row, as people read it.
+func rowWords(c *domain.Column, row map[string]any) string {
+	text, value := "", row[c.Name]
+	switch label, isText := row["_"+c.Name+"_label"].(string); {
+	case value == nil:
+	case c.Kind == domain.KindJSON:
+		text = "as before"
+	case isText:
+		text = label
+	case c.FK == nil:
+		text = domain.Moment(argumentWords(c, value))
+	}
+
+	return cmp.Or(registry.Scrub(text), "nothing")
 }
 
 // Unsaid reports whether the result has a notice that these words, written before it was known, do not tell. What was

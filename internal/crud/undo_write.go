@@ -215,11 +215,27 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		if s.result, err = s.recorded(ctx, u.decision, tx, part); err != nil {
 			return err
 		}
+		s.result.setBack = u.setBackIn(part)
 		s.result.Changes, s.result.RowCount, s.result.Refs = changes, len(changes), append(again, s.result.Refs...)
 		u.steps = append(u.steps, s)
 	}
 
 	return nil
+}
+
+// setBackIn are the columns of rows to which the undo gave their old values, but for those that programs fill.
+func (u *undoing) setBackIn(part registry.Result) []*domain.Column {
+	if part.Action != registry.ActionUpdatedUser {
+		return nil
+	}
+
+	return only(visible(part.Entity), func(c *domain.Column) bool {
+		return !c.Automatic() && slices.ContainsFunc(u.done, func(w *formerWrite) bool {
+			_, was := w.before[c.Name]
+
+			return was && w.entity == part.Entity && w.Action == registry.ActionUpdated
+		})
+	})
 }
 
 // settleDraft turns a saved row back into its draft, or saves it again. It returns the draft's ref if it is a draft
