@@ -101,3 +101,17 @@ func TestConstrainedForm(t *testing.T) {
 		require.Contains(t, b.refused("write", vocab.ToolUpdate, `{"table": "recipes", "filters": [], "set": [], "clear": []}`, crud.CodeBadArgument), "at least one column")
 	})
 }
+
+// What is computed cannot be written; its comment says of what it is made, which is what was meant.
+func TestComputedColumnsSayOfWhatTheyAreMade(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "yard", `CREATE SCHEMA yard;
+		CREATE TABLE yard.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE yard.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES yard.users, name text NOT NULL, status integer NOT NULL DEFAULT 0, word text GENERATED ALWAYS AS (CASE status WHEN 0 THEN 'open' ELSE 'done' END) STORED);
+		COMMENT ON COLUMN yard.jobs.word IS 'status in words: 0 is open, 1 is done';
+		INSERT INTO yard.users (name) VALUES ('Ada');
+		INSERT INTO yard.jobs (user_id, name) VALUES (1, 'Roof')`, map[string][]string{"job": {"name", "status"}})
+	b.read("jobs")
+	refused := b.refused("write", vocab.ToolUpdate, `{"table": "jobs", "filters": [{"field": "id", "op": "=", "value": "job_1"}], "set": [{"column": "word", "value": "done"}]}`, crud.CodeBadArgument)
+	require.Equal(t, "word is computed (status in words: 0 is open, 1 is done); write what it is made of, or leave it out.", refused)
+}

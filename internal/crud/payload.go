@@ -128,12 +128,21 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	}
 	switch {
 	case c.Generated:
-		return nil, failColumn(CodeBadArgument, name, "%s is computed; leave it out.", name)
+		return nil, failColumn(CodeBadArgument, name, "%s is computed%s; write what it is made of, or leave it out.", name, commentOf(c))
 	case !c.Writable:
 		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, writableNames(e))
 	}
 
 	return c, nil
+}
+
+// commentOf is what a column's comment says, in brackets.
+func commentOf(c *domain.Column) string {
+	if blank(c.Comment) {
+		return ""
+	}
+
+	return inBrackets(registry.CleanText(strings.TrimRight(c.Comment, "."), 2*longestValue))
 }
 
 func writableNames(e *domain.Entity) string {
