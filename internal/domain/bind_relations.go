@@ -128,6 +128,7 @@ func (b *typeBinder) bindTexts() {
 	if b.Spoken.IsZero() {
 		b.Spoken = b.Display
 	}
+	b.bindUnits()
 	b.checkLabel()
 	b.bindFold()
 	b.bindOrder()
@@ -150,6 +151,17 @@ func (b *typeBinder) template(field, source string) Template {
 	}
 
 	return t
+}
+
+func (b *typeBinder) bindUnits() {
+	u := b.own.Units
+	if u == nil || !b.columnsExist("units", u.Column, u.Of) {
+		return
+	}
+	if b.Column(u.Of).Kind != KindNumber {
+		b.problemf("units.of", "units: %s is not a number", u.Of)
+	}
+	b.Spoken.units = u
 }
 
 func (b *typeBinder) bindOrder() {

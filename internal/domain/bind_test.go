@@ -139,6 +139,7 @@ func TestBindMismatches(t *testing.T) {
 		{"a list of nothing", "", "order:", "lists: {mood: [good]}\n    order:", 19, "loan: lists: column mood does not exist in loans"},
 		{"unknown reference", "", "order:", "references: {pages: book}\n    order:", 19, "loan: references: column pages does not exist in loans"},
 		{"reference to tenants' rows", "", "order:", "references: {book_id: shelf}\n    order:", 19, "loan: references: shelf belongs to tenants"},
+		{"units of text", "", "order:", "units: {column: due_on, of: returned}\n    order:", 19, "loan: units: returned is not a number"},
 		{"merge of text", "", "order:", "merge: {by: [due_on], sum: returned}\n    order:", 19, "loan: merge: returned is not a number"},
 		{"match without link", "", "order:", "match: {column: due_on, link: returned, name: title}\n    order:", 19, "loan: match: returned refers to no entity type"},
 		{"offline column", "", "snapshot:", "offline:\n  defaults: {loan: {day: today}}\nsnapshot:", 27, "offline: column day does not exist in loans"},

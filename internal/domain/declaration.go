@@ -58,6 +58,7 @@ type EntityDecl struct {
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`
 	Spoken     string              `yaml:"spoken"`
+	Units      *Units              `yaml:"units"` // a column of them, in what people read
 	Semantic   string              `yaml:"semantic"`
 	Empty      string              `yaml:"empty"`
 	Order      []string            `yaml:"order"` // "date", or "date desc"

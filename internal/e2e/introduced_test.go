@@ -27,10 +27,10 @@ turns:`+introduced(`"Here is a quick one for two. Shall I save it?"`)+save)
 
 **Thai Basil Chicken**; cuisine: thai; prep time: 10 minutes; cook time: 10 minutes; servings: 2; tags: smoky
 
-- chicken thighs 400 g
-- thai basil 1 bunch (leaves only)
-- garlic 3 clove
-- fish sauce 0.5 tbsp
+- 400 g chicken thighs
+- 1 bunch thai basil (leaves only)
+- 3 cloves garlic
+- 0.5 tbsp fish sauce
 - salt (to taste), optional
 
 1. Fry the garlic.

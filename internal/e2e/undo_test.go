@@ -230,7 +230,7 @@ func TestUndoSaysWhatPartsAre(t *testing.T) {
 	t.Parallel()
 	c := converse(t, doubledButter+`    reply: Doubled.
 `)
-	require.Equal(t, "Took back “Double the butter”: set back the recipe ingredient butter 50 g.", c.undo(c.say("Double the butter").ID).Reply)
+	require.Equal(t, "Took back “Double the butter”: set back the recipe ingredient 50 g butter.", c.undo(c.say("Double the butter").ID).Reply)
 }
 
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.

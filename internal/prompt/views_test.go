@@ -433,7 +433,7 @@ func TestQuickReply(t *testing.T) {
 	turn := b.running(t, 1, "what is in the fridge", db.StepTypeRead)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs", "quantity": 12, "unit": "count", "location": "fridge"}]`})
 	said := b.prompts.QuickReply(b.view(t, b.tx, turn))
-	require.Equal(t, "Found 1 pantry item:\n- Eggs (12 count), fridge", said)
+	require.Equal(t, "Found 1 pantry item:\n- Eggs (12), fridge", said)
 }
 
 // insertCall records a model call, so that items have something to belong to.
