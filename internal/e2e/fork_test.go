@@ -56,6 +56,38 @@ func TestForks(t *testing.T) {
 	require.Contains(t, fork.say("Show my recipes").Reply, "Butter Chicken")
 }
 
+// A fork is called what its own first message asks for: beside its parent, of the same name nobody would find it again.
+func TestForksHaveTitlesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: Plan a week of dinners, decision: plan, steps: []}
+    reply: Gladly.
+  - understand: {intent: chat}
+    think: {goal: Cook for the freezer, decision: plan, steps: []}
+    reply: Of course.
+  - understand: {intent: chat}
+    think: {goal: Something else, decision: plan, steps: []}
+    reply: Of course.
+  - understand: {intent: chat}
+    think: {goal: Something else, decision: plan, steps: []}
+    reply: Of course.
+`)
+	title := `SELECT title FROM sessions WHERE id = $1`
+	c.say("Plan my dinners")
+	c.settle()
+	fork, named := c.fork(1), c.fork(1)
+	named.exec(`UPDATE sessions SET title = 'Lunches' WHERE id = '` + named.session.String() + `' AND $1::uuid IS NOT NULL`)
+	for _, one := range []*talk{fork, named, fork} {
+		one.say("Rather for the freezer")
+		one.settle()
+	}
+	fork.fact("Cook for the freezer", title)
+	named.fact("Lunches", title)
+	c.fact("Plan a week of dinners", title)
+}
+
 // The time to fork does not grow with the number of turns that are not copied.
 func TestForkOfALongSession(t *testing.T) {
 	t.Parallel()

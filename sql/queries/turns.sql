@@ -118,8 +118,9 @@ SELECT fence_passed(count(*)) FROM passed;
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
 -- TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
--- its first message is retitled by the first goal of its turns; a title set by the user stays. The session's version tells a later
--- turn that already runs that this one has ended. It reports whether the session's next turn has begun.
+-- its first message, or like the one that it is a fork of, is retitled by the first goal of its own turns; a title set by the user
+-- stays. The session's version tells a later turn that already runs that this one has ended. It reports whether the session's next
+-- turn has begun.
 -- name: TurnSummarized :one
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
@@ -128,10 +129,12 @@ WITH done AS (
 ), named AS (
     SELECT d.session_id, d.user_id, s.last_turn > d.number AS late,
            title_of(coalesce(d.goal, '')) <> ''
-           AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
-           AND NOT EXISTS (SELECT FROM turns AS e WHERE e.session_id = s.id AND e.number < d.number AND title_of(coalesce(e.goal, '')) <> '') AS titled, d.goal
+           AND s.title = coalesce(p.title, (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1))
+           AND NOT EXISTS (SELECT FROM turns AS e WHERE e.session_id = s.id AND e.number < d.number AND e.number > coalesce(s.forked_at_turn, 0)
+                           AND title_of(coalesce(e.goal, '')) <> '') AS titled, d.goal
     FROM done AS d
     JOIN sessions AS s ON s.id = d.session_id AND s.user_id = d.user_id
+    LEFT JOIN sessions AS p ON p.id = s.parent_id AND p.user_id = s.user_id
 ), told AS (
     UPDATE sessions AS s
     SET title = CASE WHEN n.titled THEN title_of(n.goal) ELSE s.title END, version = s.version + n.late::int
