@@ -383,6 +383,7 @@ func TestPageRows(t *testing.T) {
 
 	b.click(`#types [data-type="inv"]`)
 	b.shows("#row-count", "12 pantry items")
+	b.counts("#sidebar [aria-current]", 1) // the table, not the conversation beside it
 	b.picture("rows")
 	b.fill("#find-row", "rice")
 	b.shows("#row-count", "1 pantry item")
@@ -435,7 +436,8 @@ func TestPageRows(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.counts("dialog[open]", 0)
 
-	b.click("#sessions a[aria-current]")
+	b.click("#sessions a")
+	b.counts("#sidebar [aria-current]", 1)
 	b.say("What is in my pantry?")
 	require.Contains(t, b.lastReply(2), "Oat milk")
 	// Typed text, also in a form, outlives the conversation.

@@ -11,7 +11,7 @@ import "./inspector.js";
 import { clearNotices, guarded, notice } from "./notice.js";
 import { closeOutbox, explain, fresh as unsent, openOutbox, post, takeAll } from "./outbox.js";
 import "./registry.js";
-import { add, head, list, listed, reopen } from "./sessions.js";
+import { add, draw, head, list, listed, reopen } from "./sessions.js";
 import { closeDrawers, startShell } from "./shell.js";
 import "./shortcuts.js";
 import { loadTypes, markType, typeOf, types } from "./types.js";
@@ -90,6 +90,7 @@ async function route() {
   $("chat").hidden = Boolean(type);
   $("rows").hidden = !type;
   markType(type);
+  draw();
   if (type) return (await import("./more.js")).showRows(type);
   const session = name === "new" ? null : name === current()?.id ? current() : await find(name);
   if (!session && name !== "new" && listed().length) await go(listed()[0]);

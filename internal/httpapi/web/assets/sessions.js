@@ -52,8 +52,9 @@ async function read(from) {
   return page.items;
 }
 
-function draw() {
-  const now = JSON.stringify([items, shown?.id, archived, cursor, $("find-session").value]);
+// draw shows the list. While a table is open, none of the conversations is the current place.
+export function draw() {
+  const now = JSON.stringify([items, shown?.id, $("rows").hidden, archived, cursor, $("find-session").value]);
   if (now === drawn) return;
   drawn = now;
   const groups = new Map();
@@ -70,7 +71,7 @@ function draw() {
 }
 
 /** @type {(s: Session) => HTMLElement} */
-const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.id ? "page" : null, "data-id": s.id, title: s.forked_at_turn === undefined ? nameOf(s) : `${nameOf(s)}, a version of another conversation` },
+const line = (s) => h("a", { href: `#${s.id}`, "aria-current": $("rows").hidden && s.id === shown?.id ? "page" : null, "data-id": s.id, title: s.forked_at_turn === undefined ? nameOf(s) : `${nameOf(s)}, a version of another conversation` },
   s.forked_at_turn !== undefined && [icon("branch"), h("span", { class: "visually-hidden" }, "A version of another conversation: ")],
   h("span", { class: "name", dir: "auto" }, marked(nameOf(s), $("find-session").value.trim())), h("time", { class: "soft", datetime: s.last_activity_at }, when(s.last_activity_at)));
 
