@@ -299,7 +299,7 @@ func firstError(outcome *crud.Outcome) string {
 	return "the calls were refused."
 }
 
-// rowsOf counts what a step's calls achieved. In a step that writes or drafts, reads do not count.
+// rowsOf counts what a step's calls achieved. In a write step, reads do not count.
 func rowsOf(stepType string, outcome *crud.Outcome) int {
 	rows := 0
 	for i := range outcome.Results {
@@ -311,7 +311,7 @@ func rowsOf(stepType string, outcome *crud.Outcome) int {
 
 func rowsCounted(stepType, tool string, rows int) int {
 	switch {
-	case (stepType == vocab.StepWrite || stepType == vocab.StepGenerate) && slices.Contains([]string{vocab.ToolRead, vocab.ToolRecall, vocab.ToolCalculate}, tool):
+	case stepType == vocab.StepWrite && slices.Contains([]string{vocab.ToolRead, vocab.ToolRecall, vocab.ToolCalculate}, tool):
 		return 0
 	case tool == vocab.ToolCalculate:
 		return 1

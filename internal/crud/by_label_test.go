@@ -68,7 +68,7 @@ func TestPartsOfNames(t *testing.T) {
 	b.exec(`INSERT INTO lettings.houses (user_id, name) VALUES (1, 'Mews')`)
 	for _, name := range []string{`["Mews"]`, `["mew"]`, `["Mill Row", "Mews"]`} {
 		several := `{"table": "leases", "filters": [{"field": "house_id", "op": "in", "value": ` + name + `}]}`
-		require.Equal(t, "Several houses are called Mews: read them, and use the ref of the one that is meant.", b.refused("read", vocab.ToolRead, several, crud.CodeUnknownRef))
+		require.Equal(t, "Several houses are called Mews: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", b.refused("read", vocab.ToolRead, several, crud.CodeUnknownRef))
 	}
 }
 

@@ -279,7 +279,7 @@ func noRowNamed(e *domain.Entity, column string, name any, similar *loaded) *Err
 
 // severalRowsNamed says that only refs tell rows of one name apart.
 func severalRowsNamed(e *domain.Entity, column string, name any) *Error {
-	return failColumn(CodeUnknownRef, column, "Several %s are called %s: read them, and use the ref of the one that is meant.", e.Plural, registry.Scrub(fmt.Sprint(name)))
+	return failColumn(CodeUnknownRef, column, "Several %s are called %s: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", e.Plural, registry.Scrub(fmt.Sprint(name)))
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.

@@ -122,7 +122,7 @@ func TestRead(t *testing.T) {
 
 		b := setup(t)
 		b.refused("read", vocab.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeNotAllowed)
-		b.refused("analyze", vocab.ToolUpdate, `{"table": "inventory", "filters": [], "data": {"notes": "x"}}`, crud.CodeNotAllowed)
+		b.refused("analyze", vocab.ToolRead, `{"table": "inventory"}`, crud.CodeNotAllowed)
 		b.refused("generate", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeNotAllowed)
 		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
 	})

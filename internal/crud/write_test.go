@@ -276,7 +276,7 @@ func TestWritesNameWhatTheyPointTo(t *testing.T) {
 	b.ok("write", vocab.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_2"}], "data": {"recipe_id": "Red Lentil Dal", "servings": 2}}`)
 	require.Equal(t, "Red Lentil Dal, Red Lentil Dal", planned())
 
-	for unknown, why := range map[string]string{"Soup": "Several recipes are called Soup: read them, and use the ref of the one that is meant.", "Stew": "Several recipes are called Stew", "Curry": "Curry does not exist in this conversation"} {
+	for unknown, why := range map[string]string{"Soup": "Several recipes are called Soup: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", "Stew": "Several recipes are called Stew", "Curry": "Curry does not exist in this conversation"} {
 		require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-27", "meal_type": "dinner", "recipe_id": "`+unknown+`"}}`, crud.CodeUnknownRef), why)
 	}
 }

@@ -83,7 +83,7 @@ func TestAStepMayAlwaysEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	step := body(b.act(t, b.running(t, 1, "hello", db.StepTypeAnalyze), 1).Frame, "## Current Step")
-	require.Contains(t, step, "Tools of this step: db_analyze, db_read, recall, calculate, and in every step step_complete, ask_user, blocked, request_schema; others are refused")
+	require.Contains(t, step, "Tools of this step: db_analyze, recall, calculate, and in every step step_complete, ask_user, blocked, request_schema; others are refused")
 }
 
 // An example of new content has a child row, where the type has any: models copy what they see.

@@ -101,7 +101,7 @@ var Tools = []Tool{
 	{Name: ToolCreate, Steps: []string{StepWrite}, Rows: true, Writes: true},
 	{Name: ToolUpdate, Steps: []string{StepWrite}, Rows: true, Writes: true},
 	{Name: ToolDelete, Steps: []string{StepWrite}, Rows: true, Writes: true},
-	{Name: ToolRead, Steps: []string{StepRead, StepAnalyze, StepGenerate, StepWrite}, Rows: true, Reads: true},
+	{Name: ToolRead, Steps: []string{StepRead, StepWrite}, Rows: true, Reads: true},
 	{Name: ToolRecall, Steps: []string{StepRead, StepAnalyze}, Reads: true},
 	{Name: ToolCalculate, Steps: []string{StepRead, StepAnalyze, StepGenerate, StepWrite}},
 }
