@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,7 +106,7 @@ func (b *typeBinder) bindReferences() {
 			b.problemf(field, "references: there is no entity type %s", b.own.References[name])
 		case target.Owner != nil && !b.table.View:
 			b.problemf(field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
-		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
+		case target.Key != nil && target.Key.Kind != cmp.Or(column.Elem, column.Kind):
 			b.problemf(field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)
 		default:
 			column.FK = &ForeignKey{Entity: target, Table: target.Table, Column: target.Key.nameOr("")}

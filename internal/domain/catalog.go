@@ -64,7 +64,7 @@ type catalogFK struct {
 	Schema   string
 	Table    string
 	Targets  []string
-	OnDelete string
+	OnDelete string // "" of one that Postgres does not know: a name or a declaration says where the column points
 }
 
 func (c *catalog) table(name string) *catalogTable {

@@ -40,9 +40,15 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
 	}
 	w := &initWriter{cat: cat, Schema: schema, accounts: accounts, Title: schema}
+	w.findNames()
 	if schema == "public" {
 		if err := tx.QueryRow(ctx, `SELECT regexp_replace(current_database(), '_(development|production|staging)$', '')`).Scan(&w.Title); err != nil {
 			return "", fmt.Errorf("init domain: %w", err)
+		}
+	}
+	if views != "" {
+		if err := w.leadByName(ctx, tx); err != nil {
+			return "", err
 		}
 	}
 	w.Owner = w.guessOwner()
@@ -100,6 +106,8 @@ func (w *initWriter) guessAccounts() string {
 // initWriter writes one declaration.
 type initWriter struct {
 	cat      *catalog
+	shorts   map[*catalogTable]string // the tables' names without what they share
+	byWord   map[string]*catalogTable // by what a name says that a row is
 	Schema   string
 	Title    string  // what the program is called
 	accounts string  // the table of those whom rows belong to, if that is known
@@ -134,14 +142,14 @@ type initEntity struct {
 
 // choose decides which tables become types, and how they relate.
 func (w *initWriter) choose() {
-	taken, short := map[string]bool{}, w.shortNames()
+	taken := map[string]bool{}
 	for _, t := range w.cat.tables {
 		if reason := w.whyLeftOut(t); reason != "" {
 			w.Left = append(w.Left, fmt.Sprintf("%s: %s", t.Name, reason))
 
 			continue
 		}
-		e := &initEntity{initWriter: w, Table: t, short: short[t], Kind: uniqueType(short[t], taken), Reference: t.column(w.Owner) == nil}
+		e := &initEntity{initWriter: w, Table: t, short: w.shorts[t], Kind: uniqueType(w.shorts[t], taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
 			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind
@@ -231,9 +239,9 @@ func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, f
 
 var notWord = regexp.MustCompile(`[^a-z]+`)
 
-// shortNames are the names of tables without the word that all tables of a program share, as those of Django begin with their app.
+// findNames finds the names of tables without the word that all tables of a program share, as those of Django begin with their app.
 // A word that is a table itself is no such word: the parts of a post are post parts.
-func (w *initWriter) shortNames() map[*catalogTable]string {
+func (w *initWriter) findNames() {
 	apps, names := map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
 		app, rest, _ := strings.Cut(snake(t.Name), "_")
@@ -241,15 +249,14 @@ func (w *initWriter) shortNames() map[*catalogTable]string {
 		names[t.word()]++
 		names[Fold(rest)]++
 	}
-	short := map[*catalogTable]string{}
+	w.shorts, w.byWord = map[*catalogTable]string{}, map[string]*catalogTable{}
 	for _, t := range w.cat.tables {
 		app, rest, _ := strings.Cut(snake(t.Name), "_")
-		if short[t] = t.Name; isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
-			short[t] = rest
+		w.byWord[t.word()], w.shorts[t] = t, t.Name
+		if isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
+			w.byWord[Fold(rest)], w.shorts[t] = t, rest
 		}
 	}
-
-	return short
 }
 
 // uniqueType derives a ref prefix from a table's name: books -> book.

@@ -63,6 +63,19 @@ func (w *initWriter) peopleTable() string {
 	return ""
 }
 
+// OtherAccounts are further tables of people or companies that several tables name.
+func (w *initWriter) OtherAccounts() (found []string) {
+	for _, t := range w.cat.tables {
+		naming := 0
+		several := w.referenced(t, func(*catalogTable, catalogFK) bool { naming++; return naming > 1 })
+		if several && w.source != nil && t != w.source.accounts && slices.Contains(peopleNames, t.word()) && t.plainKey() {
+			found = append(found, t.Name)
+		}
+	}
+
+	return found
+}
+
 // commonOwner is the column that says whose the rows of most tables are, and how many have it.
 func (w *initWriter) commonOwner() (owner string, tables int) {
 	points, having := map[string]int{}, map[string]int{}
@@ -83,15 +96,15 @@ func (w *initWriter) commonOwner() (owner string, tables int) {
 	return owner, having[owner]
 }
 
-// ownerPoints is how much a column speaks for its name: an approved_by, or a user_id that may be null, less than one user_id that
-// may not, however many tables have it.
+// ownerPoints is how much a column speaks for its name: an approved_by that may be null less than one user_id, however many tables
+// have it, and three user_id that may be null as much as an author_id or a user_id that may not.
 func (w *initWriter) ownerPoints(c *Column) int {
-	points := 2
+	points := 1
 	if !c.Nullable && !partNames.MatchString(snake(c.Name)) {
 		points += 2 * len(w.cat.tables)
 	}
 	if ownerNames.MatchString(snake(c.Name)) {
-		points++
+		points += len(w.cat.tables)
 	}
 
 	return points
@@ -206,18 +219,20 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 // that is named after their table, as many Rails programs have them. Nobody knows a row by them, and no model may see them.
 func (e *initEntity) pointsByName(c *Column) bool {
 	name, is := e.undeclaredTarget(c)
+	is = is && e.refs[c.Name] == nil
+	to, _ := e.calledLike(name)
 	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool {
 		return snake(other.Name) == name+"_type" || name == "object" && other.Name == "content_type_id" // the second are Django's
 	})
 
-	return typed || is && slices.ContainsFunc(e.cat.tables, func(t *catalogTable) bool { return t.word() == name })
+	return typed || is && (to != nil || name == "")
 }
 
 // undeclaredTarget is what a column's name says it points at, if no foreign key does.
 func (e *initEntity) undeclaredTarget(c *Column) (name string, is bool) {
-	name, is = strings.CutSuffix(snake(c.Name), "_id")
+	name, is = keyOf(c.Name)
 
-	return name, is && !e.Table.references(c) && c.Name != e.ownerColumn() && !slices.Contains(e.Table.primary, c.Name)
+	return name, is && (!e.Table.references(c) || e.Table.leadsLoosely(c)) && c.Name != e.ownerColumn() && !slices.Contains(e.Table.primary, c.Name)
 }
 
 // Loose are columns of other types that point at rows of this one by name alone: they stay as they are when the row goes.
@@ -271,7 +286,11 @@ func (e *initEntity) isContact(c *Column) bool {
 
 // Concealed are the columns that are nobody's business in a conversation.
 func (e *initEntity) Concealed() []string {
-	return namesOf(e.Table.columns, func(c *Column) bool { return isSecret(c) || e.isContact(c) || e.pointsByName(c) })
+	return namesOf(e.Table.columns, e.isConcealed)
+}
+
+func (e *initEntity) isConcealed(c *Column) bool {
+	return isSecret(c) || e.isContact(c) || e.pointsByName(c)
 }
 
 // Contacts reports whether some are hidden because all users would share them.

@@ -150,7 +150,7 @@ func (e *initEntity) Possible() []string {
 
 // willBeHidden reports whether a column will be hidden from models.
 func (e *initEntity) willBeHidden(c *Column) bool {
-	return isSecret(c) || e.isContact(c) || e.pointsByName(c) || c.Kind == KindVector || e.Table.holdsIdentifiers(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
+	return e.isConcealed(c) || c.Kind == KindVector || e.Table.holdsIdentifiers(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
 // Folded reports whether the view combines the key, Key, into one column, KeyColumn.
@@ -162,15 +162,27 @@ func (e *initEntity) Key() []string { return e.source.viewKey(e.Table) }
 // KeyColumn is the name of the view's key.
 func (e *initEntity) KeyColumn() string { return e.source.keyColumn(e.Table) }
 
-// References are the columns that a view combines from foreign keys, with their types.
+// References are the columns that a view combines from foreign keys, and those that point by name alone, with their types.
 func (e *initEntity) References() []string {
 	if e.source == nil {
 		return nil
 	}
-
-	return each(e.source.foldedKeys(e.Table), func(fk foldedFK) string {
+	combined := each(e.source.foldedKeys(e.Table), func(fk foldedFK) string {
 		return yamlName(fk.Name) + ": " + e.source.entities[fk.Table].Type
 	})
+
+	return append(combined, e.ByName()...)
+}
+
+// ByName are the columns whose names alone say where they point, with their types.
+func (e *initEntity) ByName() (found []string) {
+	for _, c := range e.Table.columns {
+		if to := e.refs[c.Name]; to != nil && e.Table.leadsLoosely(c) {
+			found = append(found, yamlName(c.Name)+": "+to.Kind)
+		}
+	}
+
+	return found
 }
 
 // AsChild names the type as a child of its parent, with its column if several reference the parent.

@@ -46,7 +46,7 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
-
+	s.leadAsDeclared()
 	if err := s.findAccounts(); err != nil {
 		return nil, err
 	}

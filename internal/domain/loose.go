@@ -1,0 +1,99 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Many programs keep the keys of other rows without a foreign key. For their tables, a declaration says what a column points at,
+// as init guesses from its name; views follow it like a foreign key.
+
+// mayLead reports whether a column of a table may hold keys of another's rows, and no foreign key says whose.
+func (t *catalogTable) mayLead(c *Column, to *catalogTable) bool {
+	return !t.references(c) && to.plainKey() && to.column(to.primary[0]).Kind == c.Kind
+}
+
+// lead has a column point at the rows of a table.
+func (c *catalog) lead(t *catalogTable, column *Column, to *catalogTable) {
+	t.foreignKeys = append(t.foreignKeys, catalogFK{Columns: []string{column.Name}, Schema: c.schema, Table: to.Name, Targets: to.primary})
+}
+
+// leadsLoosely reports whether a column points where no foreign key says so.
+func (t *catalogTable) leadsLoosely(c *Column) bool {
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.OnDelete == "" && slices.Contains(fk.Columns, c.Name) })
+}
+
+// leadAsDeclared has columns point where the declaration says.
+func (s *source) leadAsDeclared() {
+	for table, e := range s.entities {
+		for name, to := range e.References {
+			target := find(s.cat.tables, func(t *catalogTable) bool { return s.entities[t.Name] != nil && s.entities[t.Name].Type == to })
+			if t := s.cat.table(table); t != nil && t.column(name) != nil && target != nil && t.mayLead(t.column(name), target) {
+				s.cat.lead(t, t.column(name), target)
+			}
+		}
+	}
+}
+
+// leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them, and
+// last_bike_id if it holds some. One beside the name of a type may point anywhere.
+func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
+	for _, t := range w.cat.tables {
+		_, loose := t.loosePair()
+		for _, c := range t.columns {
+			name, is := keyOf(c.Name)
+			to, whole := w.calledLike(name)
+			if !is || to == nil || c == loose || slices.Equal(t.primary, []string{c.Name}) || !t.mayLead(c, to) {
+				continue
+			}
+			some, none, err := w.holdsKeys(ctx, tx, t, c, to)
+			if err != nil {
+				return err
+			}
+			if some || whole && !none {
+				w.cat.lead(t, c, to)
+			}
+		}
+	}
+
+	return nil
+}
+
+// calledLike is the table that a name, or the end of it, is a row of.
+func (w *initWriter) calledLike(name string) (to *catalogTable, whole bool) {
+	for end, more := name, true; more; _, end, more = strings.Cut(end, "_") {
+		if to = w.byWord[end]; to != nil {
+			return to, end == name
+		}
+	}
+
+	return nil, false
+}
+
+// holdsKeysSQL reports whether some of a column's values are keys of a table, and whether none is though there are values.
+const holdsKeysSQL = `SELECT coalesce(bool_or(has), false), NOT coalesce(bool_or(has), true)
+FROM (SELECT EXISTS (SELECT FROM %[3]s AS o WHERE o.%[4]s = t.%[2]s) AS has FROM (SELECT * FROM %[1]s LIMIT 1000) AS t WHERE t.%[2]s IS NOT NULL) AS t`
+
+// holdsKeys reports neither of tables that may not be read, and of views, which may take long.
+func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column, to *catalogTable) (some, none bool, err error) {
+	if t.View {
+		return false, false, nil
+	}
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, quote(w.Schema, t.Name), quote(c.Name), quote(w.Schema, to.Name), quote(to.primary[0]))).Scan(&some, &none)
+	})
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("init domain: read keys in %s.%s: %w", t.Name, c.Name, err)
+	}
+
+	return some, none, nil
+}

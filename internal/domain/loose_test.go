@@ -1,0 +1,79 @@
+package domain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+// rentals are tables of a program that knows no foreign keys, as Rails made them for years: keys are integers there, and bigints here.
+const rentals = `CREATE SCHEMA rentals;
+	CREATE TABLE rentals.users (id bigserial PRIMARY KEY, email text NOT NULL, name text NOT NULL);
+	CREATE TABLE rentals.models (id bigserial PRIMARY KEY, name text NOT NULL);
+	CREATE TABLE rentals.bikes (id bigserial PRIMARY KEY, model_id integer, user_id integer, name text NOT NULL);
+	CREATE TABLE rentals.rents (id bigserial PRIMARY KEY, bike_id integer NOT NULL, last_bike_id integer, other_bike_id integer, uuid text, day date NOT NULL);
+	CREATE TABLE rentals.notes (id bigserial PRIMARY KEY, user_id integer NOT NULL, subject_id integer, subject_type text, model_id text, text text NOT NULL);
+	INSERT INTO rentals.users (email, name) VALUES ('ada@example.com', 'Ada'), ('eve@example.com', 'Eve');
+	INSERT INTO rentals.models (name) VALUES ('Tourer');
+	INSERT INTO rentals.bikes (model_id, user_id, name) VALUES (1, 1, 'Blue'), (1, 2, 'Red'), (77, 1, 'Lost');
+	INSERT INTO rentals.rents (bike_id, last_bike_id, other_bike_id, day) VALUES (1, 3, 7, '2026-05-01'), (2, 9, NULL, '2026-05-02'), (99, NULL, NULL, '2026-05-03');
+	INSERT INTO rentals.notes (user_id, text) VALUES (1, 'oil')`
+
+// Without foreign keys, names say where columns point: nearly every table was left out, and what was left showed keys of rows.
+func TestInitFollowsNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, rentals)
+	d := attached(t, tx, "rentals", "    # read only; to allow more: writes: [create, update, delete] and columns: [bike_id, last_bike_id, day]", "    writes: [create, update]\n    columns: [bike_id, day]")
+	require.Contains(t, d.Text, `accounts: "users"`)
+	require.Contains(t, d.Text, "references: {model_id: model} # unsure: their names alone say so")
+	require.Contains(t, d.Text, "references: {bike_id: bike, last_bike_id: bike} # unsure", "other_bike_id holds none")
+	require.Contains(t, d.Text, "hidden: [other_bike_id, uuid]")
+	require.Contains(t, d.Text, "owned_by: [bike_id] # unsure: its rows are those of whom the bikes are")
+	require.Contains(t, d.Text, "no foreign key knows of rents.bike_id, which would go on pointing at what is deleted")
+	require.Contains(t, d.Text, "hidden: [subject_id, model_id]", "a text is no key of the models")
+	require.True(t, d.ByType("model").Reference)
+	require.Same(t, d.ByType("bike"), d.ByType("rent").Column("bike_id").FK.Entity)
+
+	require.Equal(t, "Blue Lost", as(t, tx, adaID, `SELECT string_agg(name, ' ' ORDER BY id) FROM rentals_alfred.bikes`))
+	require.Equal(t, "2026-05-01", as(t, tx, adaID, `SELECT string_agg(day::text, ' ') FROM rentals_alfred.rents`), "whose bike is gone is nobody's")
+	require.Equal(t, "3", as(t, tx, adaID, `INSERT INTO rentals_alfred.rents (bike_id, day) VALUES (3, '2026-06-01') RETURNING bike_id::text`))
+	require.Contains(t, as(t, tx, adaID, `UPDATE rentals_alfred.rents SET bike_id = 2 RETURNING 'moved'`), "no such row of bikes", "it is Eve's")
+}
+
+// To whom rows belong may be guessed wrong where a program knows people and companies: the other guess is named.
+func TestInitNamesOtherAccounts(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA guild;
+		CREATE TABLE guild.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE guild.companies (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE guild.events (id serial PRIMARY KEY, company_id integer NOT NULL, title text NOT NULL);
+		CREATE TABLE guild.payments (id serial PRIMARY KEY, user_id integer, company_id integer, day date NOT NULL);
+		CREATE TABLE guild.members (id serial PRIMARY KEY, user_id integer, since date NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "guild", "")
+	require.NoError(t, err)
+	require.Contains(t, text, `accounts: "companies"`)
+	require.Contains(t, text, `owner: "company_id" # unsure; where rows are those of users, run init again with --accounts=TABLE`)
+	text, err = domain.InitViews(t.Context(), tx, "guild", "users")
+	require.NoError(t, err)
+	require.Contains(t, text, `owner: "user_id" # unsure; where rows are those of companies, run`)
+}
+
+// A declaration may say where a column points, however it is called.
+func TestReferencesLead(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, rentals+`; ALTER TABLE rentals.rents DROP last_bike_id; ALTER TABLE rentals.rents RENAME bike_id TO what`)
+	text, err := domain.InitViews(t.Context(), tx, "rentals", "")
+	require.NoError(t, err)
+	require.Contains(t, text, "# left out, rents: no foreign key connects it to its rows' owners")
+	v := bound(t, tx, "rentals", "\nsubdomains:", "  - {type: rent, table: rents, owned_by: [what], references: {what: bike}, label: \"{_what_label}\"}\n\nsubdomains:")
+	require.Same(t, v.ByType("bike"), v.ByType("rent").Column("what").FK.Entity)
+}
