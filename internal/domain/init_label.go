@@ -171,7 +171,7 @@ func (e *initEntity) whose() string {
 // telling are the columns of short values that say most of a row, in their order.
 func (e *initEntity) telling(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
-		return !isShort(c) || e.tallies(c) || slices.Contains(e.names, c.Name)
+		return !isShort(c) || e.tallies(c) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})
 	first := slices.SortedStableFunc(slices.Values(short), func(a, b *Column) int { return rank(a) - rank(b) })
 	first = first[:min(most, len(first))]

@@ -31,7 +31,9 @@ var (
 	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
 	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)
 	// wordlessNames are of texts that only programs read.
-	wordlessNames = regexp.MustCompile(`(^|_)(path|ur[il]|href|link|colou?r|hex|icon|avatar|slug|bucket|mime_?type|file_?name|(object|storage|file)_key)s?$`)
+	wordlessNames = regexp.MustCompile(`(^|_)(path|ur[il]|href|link|colou?r|hex|icon|avatar|slug|bucket|(object|storage|file)_key)s?$|` + fileNames.String())
+	// fileNames are of what programs note of a file.
+	fileNames     = regexp.MustCompile(`(^|_)(content_?type|mime_?type|(file|byte)_?size|file_?names?|checksum)$`)
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 

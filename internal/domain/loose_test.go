@@ -77,3 +77,18 @@ func TestReferencesLead(t *testing.T) {
 	v := bound(t, tx, "rentals", "\nsubdomains:", "  - {type: rent, table: rents, owned_by: [what], references: {what: bike}, label: \"{_what_label}\"}\n\nsubdomains:")
 	require.Same(t, v.ByType("bike"), v.ByType("rent").Column("what").FK.Entity)
 }
+
+// What programs note of a file tells nobody which row it is.
+func TestInitLeavesFilesOutOfLines(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA inns;
+		CREATE TABLE inns.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE inns.hotels (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL, stars integer, notes text,
+			picture_file_name varchar, picture_content_type text, picture_file_size integer)`)
+	text, err := domain.InitViews(t.Context(), tx, "inns", "")
+	require.NoError(t, err)
+	require.Contains(t, text, `display: "{name}{?stars: stars:{stars}}"`)
+	require.Contains(t, text, `semantic: "{name}.{?notes: {notes}.}"`)
+}
