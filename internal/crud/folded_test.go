@@ -21,5 +21,7 @@ func TestRowsBelowCompositeKeysAreCreated(t *testing.T) {
 	b.scope.Call++
 	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "trips", "data": {"note": "nowhere"}}`, crud.CodeViolation), "boat_key needs a value.")
 	require.Contains(t, b.kit.ByType("trip").Describe(), "- boat_key: ref (boat_1), required")
-	require.Contains(t, b.kit.ByType("trip").Describe(), "- number: whole number, never written")
+	require.NotContains(t, b.kit.ByType("trip").Describe(), "- number", "boat_key says it")
+	require.Contains(t, b.kit.ByType("boat").Describe(), "- number: whole number")
+	require.Equal(t, 2, b.ok("read", vocab.ToolRead, `{"table": "trips", "filters": [{"field": "boat_key.number", "op": "=", "value": 9}, {"field": "note", "op": "!=", "value": "alone"}]}`).RowCount)
 }

@@ -149,16 +149,20 @@ func (b *typeBinder) checkCreatable() {
 	}
 }
 
-// bindFolded finds the columns that a view's trigger fills from a composite key that is written as one. If they need a
-// value, the key does.
+// bindFolded finds the columns of composite keys that a view shows as one column, and those of them that its trigger fills from
+// that. If they need a value, the key does.
 func (b *typeBinder) bindFolded() {
 	for _, key := range b.Columns {
-		if !key.Writable || key.Target() == nil || !b.table.View || b.table.from[key.Name] != (origin{}) {
+		if key.Target() == nil || !b.table.View || b.table.from[key.Name] != (origin{}) {
 			continue
 		}
 		for _, name := range b.foldedColumns(key) {
-			if c := b.Column(name); c != nil && c != b.Owner && !c.Writable {
-				c.Unfolded = true
+			c := b.Column(name)
+			if c == nil || c == b.Owner || c.Writable {
+				continue
+			}
+			c.Repeats = c.Repeats || c.Target() == nil && !key.Hidden
+			if c.Unfolded = c.Unfolded || key.Writable; key.Writable {
 				key.Nullable = key.Nullable && c.Nullable
 			}
 		}

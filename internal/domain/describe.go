@@ -9,7 +9,7 @@ import (
 )
 
 // Describe describes the entity's table to a model: what it is, its columns with type, allowed values and comment, its
-// column sets and children. Hidden columns are omitted. It is generated from the catalog, so that no prompt names a
+// column sets and children. Hidden columns are omitted, and those that another one says. It is generated from the catalog, so that no prompt names a
 // column that does not exist.
 func (e *Entity) Describe() string {
 	var b strings.Builder
@@ -23,7 +23,7 @@ func (e *Entity) Describe() string {
 	}
 	b.WriteString("\n")
 	for _, c := range e.Columns {
-		if !c.Hidden {
+		if !c.Hidden && !c.Repeats {
 			b.WriteString("- " + c.describe(e) + "\n")
 		}
 	}

@@ -219,6 +219,8 @@ type Column struct {
 	FK *ForeignKey
 	// Unfolded columns of a view are filled from the composite key that another column holds.
 	Unfolded bool
+	// Repeats: of a view, it says no more than another column, which points to the row that it is part of the key of.
+	Repeats bool
 	// Expr is the SQL of a computed column, "" for a real one. It may name the table unqualified, so a statement must
 	// not alias the table. Computed columns are Generated: read and filtered, never written.
 	Expr string

@@ -236,7 +236,7 @@ func columnNames(def *domain.Entity, starred ...*domain.Column) string {
 			name += "*"
 		}
 		switch {
-		case c.Hidden || c == def.Key:
+		case c.Hidden || c.Repeats || c == def.Key:
 		case len(c.Enum) > 0:
 			names = append(names, name+" ("+strings.Join(c.Enum, "|")+")")
 		case c.FK != nil && c.FK.Entity != nil:
