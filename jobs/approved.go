@@ -172,21 +172,18 @@ func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []node
 	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
 }
 
-// notApproved leaves a planned write only the calls that were neither approved nor have waited. A message that only says yes
-// wants no others.
+// notApproved leaves a planned write only the calls that were neither approved nor have waited, and of which the message says
+// something.
 func (u *understand) notApproved(step nodes.Step, asked *question, waited []nodes.Step) nodes.Step {
 	planned, calls := step.Calls, step.ReadyCalls()
 	step.Calls = nil
-	if saysYes.MatchString(u.s.Turn.Message) {
-		return step
-	}
 	var have []vocab.Call
 	for _, w := range waited {
 		have = append(have, w.ReadyCalls()...)
 	}
 	var words []string
 	for i, call := range calls {
-		if !u.s.repeatsApproved(call, asked) && !slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }) {
+		if u.isSaid(call, asked) && !u.s.repeatsApproved(call, asked) && !slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }) {
 			step.Calls, words = append(step.Calls, planned[i]), append(words, nodes.InWords(call, u.s.runner.pluralOf(call)))
 		}
 	}

@@ -1,7 +1,11 @@
 package jobs
 
 import (
-	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/internal/crud"
 	"alfred/internal/vocab"
@@ -81,8 +85,35 @@ func (q *question) agreedCalls(p nodes.Permission, message string) []crud.Approv
 	return q.Calls
 }
 
-// saysYes matches a message that says yes and nothing more, in some of the languages that users speak.
-var saysYes = regexp.MustCompile(`(?i)^\s*(?:(?:yes|yep|yeah|yup|sure|ok|okay|please|do it|do that|go ahead|thanks|thank you|evet|sim|sí|si|oui|ja|bitte|danke|merci|gracias|tak|да|так|はい|是|是的|好|好的|네|예)[\s,.;:!–—，。！]*)+$`)
+// longestYes is how many letters and digits a message has at most that says yes and nothing more, whatever its language.
+const longestYes = 24
+
+// isSaid reports whether a short message that says yes says anything of a call that the user was not asked about: a word of its values
+// or of the names of its rows, though with another ending, or a phrase that means one of these rows. Longer ones say more than yes.
+func (u *understand) isSaid(call vocab.Call, asked *question) bool {
+	message, known := strings.ToLower(u.s.Turn.Message), strings.ToLower(asked.Text)
+	refs := slices.Collect(vocab.Refs(string(call.Args)))
+	named := func(m nodes.Mention) bool {
+		return m.Text != "" && strings.Contains(message, strings.ToLower(m.Text)) && slices.Contains(refs, m.Ref)
+	}
+	if len([]rune(strings.Join(wordsIn(message), ""))) > longestYes || slices.ContainsFunc(u.out.Mentions, named) {
+		return true
+	}
+	values := u.s.runner.pluralOf(call) + " " + strings.Join(valuesIn(gjson.ParseBytes(call.Args)), " ")
+	for _, word := range wordsIn(strings.ToLower(u.s.Scene(true).RefNames().Unref(values))) {
+		stem := []rune(word)
+		text := string(stem[:min(len(stem), max(3, 2*len(stem)/3))])
+		if (len(text) > 2 || unicode.IsDigit(stem[0])) && strings.Contains(message, text) && !strings.Contains(known, text) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+}
 
 // permission reports whether this turn may write, and which of the calls that the user was asked about on fewer rows.
 func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {

@@ -141,6 +141,22 @@ func (s *state) namesOfRows(call vocab.Call) (names []string) {
 	return names
 }
 
+// valuesIn are the values in a call's arguments, by which it filters and which it writes.
+func valuesIn(args gjson.Result) (values []string) {
+	args.ForEach(func(key, one gjson.Result) bool {
+		switch {
+		case one.IsObject() || one.IsArray():
+			values = append(values, valuesIn(one)...)
+		case !slices.Contains([]string{"table", "column", "field", "op"}, key.Str):
+			values = append(values, one.String())
+		}
+
+		return true
+	})
+
+	return values
+}
+
 // mayOverlap reports whether two lists have an entry in common; an empty list may stand for any.
 func mayOverlap(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })

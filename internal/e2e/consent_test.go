@@ -387,10 +387,11 @@ turns:
 	c.fact("1", `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Defrost'`)
 }
 
-// Who says nothing but yes gets what was asked about, whatever the answer's plan would write besides.
+// Who says nothing but yes gets what was asked about, whatever the answer's plan would write besides, in languages that nobody listed
+// too.
 func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 	t.Parallel()
-	for _, yes := range []string{"Yes", "ok, go ahead!", "Ja, bitte."} {
+	for _, yes := range []string{"Yes", "ok, go ahead!", "Ja, bitte.", "Kyllä kiitos", "ναι, παρακαλώ", "はい、お願いします", "हाँ"} {
 		t.Run(yes, func(t *testing.T) {
 			t.Parallel()
 			c := converse(t, emptiesTheFreezer+`
@@ -402,6 +403,23 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 			require.Equal(t, "write ok", c.say(yes).outcomes())
 			c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
 			c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk'`)
+		})
+	}
+}
+
+// A wish beside a yes need be no longer than its thing.
+func TestAShortWishBesideAYesIsWritten(t *testing.T) {
+	t.Parallel()
+	for yes, thing := range map[string]string{"да, и молока": "молоко", "はい、牛乳も": "牛乳", "Yes, milk too": "milk"} {
+		t.Run(yes, func(t *testing.T) {
+			t.Parallel()
+			c := converse(t, emptiesTheFreezer+`
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and shop, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: `+thing+`}]}]}
+    reply: They are gone.
+`)
+			c.say("Empty the freezer")
+			require.Equal(t, "write ok, write ok", c.say(yes).outcomes())
 		})
 	}
 }
