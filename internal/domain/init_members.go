@@ -12,7 +12,8 @@ var (
 	standingNames = regexp.MustCompile(`(^|_)(status|state|accepted|confirmed|approved|verified|activated?|enabled|disabled|revoked|removed|left|ended|expire[sd]?|until|invited|invitation|pending|deleted|discarded|archived|blocked|banned|suspended|requested)(_|$)`)
 )
 
-// share declares that the rows which memberships give to people are theirs, wherever nothing says that some are no members.
+// share declares that the rows which memberships give to people are theirs, wherever nothing says that some are no members, and with
+// them what belongs to these rows, whoever paid or reported it.
 func (w *initWriter) share() error {
 	for _, t := range w.cat.tables {
 		by := w.cat.table(w.memberTable(t))
@@ -21,8 +22,18 @@ func (w *initWriter) share() error {
 		}
 		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Members: []MembersDecl{{Table: by.Name}}}
 	}
+	if err := w.source.findOwners(); err != nil {
+		return err
+	}
+	for _, t := range w.cat.tables {
+		parents := w.source.parents(t)
+		at := slices.IndexFunc(parents, func(p parent) bool { return w.source.shared[p.table] != nil })
+		if at >= 0 && partNames.MatchString(snake(w.source.columns[t])) && w.source.entities[t.Name] == nil {
+			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, OwnedBy: parents[at].Columns}
+		}
+	}
 
-	return w.source.findOwners()
+	return nil
 }
 
 // Members is the table by whose rows several accounts have these, "" for none.

@@ -124,6 +124,9 @@ func (e *initEntity) ownerColumn() string {
 	if e.source == nil || e.Reference || e.Table == e.source.accounts {
 		return e.Owner
 	}
+	if len(e.source.entities[e.Table.Name].OwnedBy) > 0 {
+		return ""
+	}
 
 	return e.source.columns[e.Table]
 }

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,8 @@ func TestInitSharesHouseholds(t *testing.T) {
 	for _, text := range []string{d.Text, given} {
 		require.Contains(t, text, `accounts: "profiles"}`)
 		require.Contains(t, text, `    members: [{table: "household_members"}] # unsure`)
-		require.Contains(t, text, `    owned_by: [household_id] # unsure`, "the household's, whoever made it")
+		require.Equal(t, 4, strings.Count(text, `    owned_by: [household_id] # unsure`), "the household's, whoever made or paid it")
+		require.Contains(t, text, `{?paid_by:, paid by: {_paid_by_label}}`)
 		require.Contains(t, text, `    semantic: "{title}.{?notes: {notes}.}"`)
 		require.NotContains(t, text, `{avatar_url}`)
 		require.Contains(t, text, `{takes}}`)
