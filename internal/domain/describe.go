@@ -14,7 +14,7 @@ import (
 func (e *Entity) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)", e.Table, e.Type)
-	b.WriteString(e.describeWrites())
+	b.WriteString(e.WritesNote())
 	if e.Singleton {
 		b.WriteString(", one row per user")
 	}
@@ -39,8 +39,8 @@ func (e *Entity) Describe() string {
 	return b.String()
 }
 
-// describeWrites says what may not be done to the rows.
-func (e *Entity) describeWrites() string {
+// WritesNote says what may not be done to the rows, "" if all may.
+func (e *Entity) WritesNote() string {
 	switch {
 	case e.Reference:
 		return ", shared, read only"

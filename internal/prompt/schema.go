@@ -191,10 +191,10 @@ func (t *page) plannerPersona() string {
 			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
 		}
 	}
-	b.WriteString("\n## Columns (a new row needs those with *)\n") // that it may filter by and fill when it writes out a step's calls
+	b.WriteString("\n## Columns (* needed in a new row)\n") // that it may filter by and fill when it writes out a step's calls
 	for _, def := range t.Domain.Entities {
 		if t.readable(def) || !def.Reference && !def.Part {
-			b.WriteString(columnsLine(def, needed(def)...) + "\n")
+			b.WriteString("- " + def.Table + def.WritesNote() + ": " + columnNames(def, needed(def)...) + "\n")
 		}
 	}
 	if len(t.Domain.Operations) > 0 {
@@ -214,9 +214,7 @@ func (t *page) readable(def *domain.Entity) bool {
 	})
 }
 
-func columnsLine(def *domain.Entity, starred ...*domain.Column) string {
-	return "- " + def.Table + ": " + columnNames(def, starred...)
-}
+func columnsLine(def *domain.Entity) string { return "- " + def.Table + ": " + columnNames(def) }
 
 // needed are the columns without which a model can create no row.
 func needed(def *domain.Entity) []*domain.Column {
