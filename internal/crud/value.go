@@ -83,11 +83,22 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 	if hugeExponent.MatchString(text) {
 		return "", badValue(c, "is out of range.")
 	}
-	if _, ok := new(big.Rat).SetString(text); !ok {
+	number, ok := new(big.Rat).SetString(text)
+	if !ok {
 		return "", badValue(c, "has to be a number.")
+	}
+	if cents := number.Mul(number, big.NewRat(100, 1)); inCents(c) && strings.Contains(text, ".") && cents.IsInt() {
+		return "", badValue(c, "counts cents: write %s for %s.", cents.Num(), text)
 	}
 
 	return text, nil
+}
+
+var centsNamed = regexp.MustCompile(`(?:^| )cents?(?:$| )`)
+
+// inCents reports whether whole numbers of a column are amounts of money in its smallest unit: 213.00 is an amount in another one.
+func inCents(c *domain.Column) bool {
+	return integerBits[c.Type] > 0 && centsNamed.MatchString(strings.ToLower(spokenName(c.Name)))
 }
 
 // weekdays are the names of days as prompts print them.
