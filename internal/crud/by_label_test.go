@@ -154,3 +154,24 @@ func TestUndoSaysWhatIsSetBack(t *testing.T) {
 	back := b.undo(b.scope.TurnID, b.scope.Turn)
 	require.Equal(t, []string{"Anna Meier, mobile phone: 030 1, born: nothing, boss: Jon Roe"}, back.Results[0].Lines(b.kit.ByType("worker")))
 }
+
+// People call an order by its number and a customer by the e-mail address, whatever their rows are labelled by.
+func TestCodesNameRows(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "depot", `CREATE SCHEMA depot;
+		CREATE TABLE depot.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE depot.customers (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES depot.users, first_name text NOT NULL, last_name text NOT NULL, email text NOT NULL UNIQUE);
+		CREATE TABLE depot.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES depot.users, number integer NOT NULL, customer_id integer NOT NULL REFERENCES depot.customers, placed_at timestamptz NOT NULL, UNIQUE (user_id, number));
+		CREATE TABLE depot.parcels (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES depot.users, order_id integer NOT NULL REFERENCES depot.orders, place integer NOT NULL, kilos integer NOT NULL, UNIQUE (order_id, place));
+		INSERT INTO depot.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO depot.customers (user_id, first_name, last_name, email) VALUES (1, 'Anna', 'Meier', 'a@one.de'), (1, 'Anna', 'Meier', 'a@two.de'), (2, 'Eve', 'Roe', 'e@one.de');
+		INSERT INTO depot.orders (user_id, number, customer_id, placed_at) VALUES (1, 1034, 1, '2026-01-02'), (1, 1036, 2, '2026-01-03'), (2, 1034, 3, '2026-01-04')`,
+		map[string][]string{"parcel": {"order_id", "place", "kilos"}, "order": {"number", "customer_id", "placed_at"}})
+	b.ok("write", vocab.ToolCreate, `{"table": "parcels", "data": [{"order_id": "1036", "place": 1, "kilos": 3}, {"order_id": "1034", "place": 1, "kilos": 4}]}`)
+	require.Equal(t, "1034 4, 1036 3", query[string](b, `SELECT string_agg(number || ' ' || kilos, ', ' ORDER BY number) FROM depot.parcels JOIN depot.orders ON orders.id = order_id`))
+	found := b.ok("read", vocab.ToolRead, `{"table": "parcels", "filters": [{"field": "order_id", "op": "in", "value": ["1034", "1036"]}, {"field": "order_id.customer_id", "op": "=", "value": "A@two.de"}]}`)
+	require.Equal(t, 1, found.RowCount)
+	b.ok("write", vocab.ToolCreate, `{"table": "orders", "data": {"number": 1040, "customer_id": "a@one.de", "placed_at": "2026-02-01"}}`)
+	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "parcels", "data": {"order_id": "1099", "place": 2, "kilos": 1}}`, crud.CodeUnknownRef), "1099 does not exist")
+	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "orders", "data": {"number": 1041, "customer_id": "e@one.de", "placed_at": "2026-02-01"}}`, crud.CodeUnknownRef), "e@one.de does not exist", "another's")
+}

@@ -202,7 +202,7 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 	var names []string
 	for _, value := range asList(filter.Value) {
 		name, isText := value.(string)
-		if !isText || said.sql == "" || blank(name) || refLike.MatchString(name) {
+		if !isText || said.sql == "" && len(said.codes) == 0 || blank(name) || refLike.MatchString(name) {
 			return nil, nil
 		}
 		words := said.words(name)
@@ -262,7 +262,11 @@ func keyByPartOfName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter re
 
 // rowsNamedLike reads the rows whose names hold a name, in the words of [naming], with their labels.
 func rowsNamedLike(ctx context.Context, tx pgx.Tx, e *domain.Entity, words string) (*loaded, error) {
-	holds := func(s *statement) string { return namingOf(e).sql + " LIKE " + s.value(literal(words)) }
+	said := namingOf(e)
+	if said.sql == "" {
+		return &loaded{}, nil
+	}
+	holds := func(s *statement) string { return said.sql + " LIKE " + s.value(literal(words)) }
 
 	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
 }
@@ -287,8 +291,9 @@ const moreOfAName = 50
 
 // naming is what rows of a type are called, and how a name has to be written to be compared with it.
 type naming struct {
-	sql   string
+	sql   string // "" if only codes name them
 	words func(name any) string
+	codes []string
 }
 
 // apartWords is what may stand between the words of a label where several columns make one up. It is no more than a blank, which
@@ -301,10 +306,22 @@ var betweenWords = regexp.MustCompile(apartWords)
 // row stands between, all words of the label. There is nothing that formats of times and numbers could be compared with.
 func namingOf(e *domain.Entity) naming {
 	if names := nameColumns(e); len(names) == 1 {
-		return naming{"lower(" + names[0].SQL() + "::text)", folded}
+		return naming{lowered(names[0]), folded, each(e.Codes, lowered)}
 	}
+	by := namingBy(e, e.Label.Columns())
+	if by.sql == "" {
+		return naming{words: folded, codes: each(e.Codes, lowered)}
+	}
+	by.codes = each(e.Codes, func(c *domain.Column) string { return plainSQL(lowered(c)) })
 
-	return namingBy(e, e.Label.Columns())
+	return by
+}
+
+func lowered(c *domain.Column) string { return "lower(" + c.SQL() + "::text)" }
+
+// plainSQL is plainWords of a text in lower case.
+func plainSQL(text string) string {
+	return "btrim(regexp_replace(" + text + ", '" + apartWords + "', ' ', 'g'))"
 }
 
 // namingBy is what rows are called by these columns of their label.
@@ -313,7 +330,7 @@ func namingBy(e *domain.Entity, columns []string) naming {
 		return naming{}
 	}
 
-	return naming{"btrim(regexp_replace(lower(" + wordsSQL(e, columns, furthestName) + "), '" + apartWords + "', ' ', 'g'))", plainWords}
+	return naming{sql: plainSQL("lower(" + wordsSQL(e, columns, furthestName) + ")"), words: plainWords}
 }
 
 // plainWords are the words of a name, with nothing but a blank between them.
@@ -337,10 +354,28 @@ func areWords(e *domain.Entity, columns []string, deep int) bool {
 	return len(words) == len(columns)
 }
 
-// keysByName returns the keys of the rows that have these names, in the words of [naming]; of very many rows, those of names that
-// several have.
+// keysByName returns the keys of the rows that have these names, in the words of [naming], or else these codes; of very many rows, those
+// of names that several have.
 func keysByName(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string][]string, error) {
-	name := &domain.Column{Name: " said", Expr: namingOf(e).sql}
+	said, found := namingOf(e), map[string][]string{}
+	for _, sql := range append([]string{said.sql}, said.codes...) {
+		missing := only(names, func(name string) bool { return len(found[name]) == 0 })
+		if sql == "" || len(missing) == 0 {
+			continue
+		}
+		more, err := keysCalled(ctx, tx, e, sql, missing)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, more)
+	}
+
+	return found, nil
+}
+
+// keysCalled are the keys of the rows for which an expression is one of these names.
+func keysCalled(ctx context.Context, tx pgx.Tx, e *domain.Entity, sql string, names []string) (map[string][]string, error) {
+	name := &domain.Column{Name: " said", Expr: sql}
 	q := &query{sel: selection{columns: []*domain.Column{e.Key, name}}, limit: len(names) + moreOfAName, where: func(s *statement) string {
 		return s.in(name.SQL(), names, "text")
 	}}

@@ -87,7 +87,7 @@ func (b *binder) bind() {
 	}
 	b.eachType(
 		(*typeBinder).bindComputed, (*typeBinder).bindLists, (*typeBinder).checkLockable, (*typeBinder).bindForeignKeys, (*typeBinder).bindHidden, (*typeBinder).bindTexts,
-		(*typeBinder).bindRelations, (*typeBinder).bindWrites,
+		(*typeBinder).bindRelations, (*typeBinder).bindCodes, (*typeBinder).bindWrites,
 	)
 	b.bindUnseen()
 	b.bindOperations()
