@@ -2,7 +2,7 @@ package domain
 
 import "slices"
 
-// bindCodes finds the columns besides the label by which people call rows, because no two rows of somebody's share a value: an
+// bindCodes finds the columns by which people call rows, besides the texts of the label, because no two rows of somebody's share a value: an
 // order's number, a customer's e-mail address.
 func (b *typeBinder) bindCodes() {
 	for _, set := range b.table.keys() {
@@ -11,7 +11,7 @@ func (b *typeBinder) bindCodes() {
 
 			return c != nil && (c == b.Owner || c.FK != nil)
 		})
-		if len(own) != 1 || slices.Contains(b.Label.Columns(), own[0]) {
+		if len(own) != 1 {
 			continue
 		}
 		if c := b.Column(own[0]); b.isCode(c) && !slices.Contains(b.Codes, c) {
@@ -20,8 +20,8 @@ func (b *typeBinder) bindCodes() {
 	}
 }
 
-// isCode reports whether people say what a column holds: any text, but a whole number only where it is called one. A place in a list is
-// none.
+// isCode reports whether people say what a column holds: any text that is no part of the label, but a number only where it is called
+// one. A place in a list is none.
 func (b *typeBinder) isCode(c *Column) bool {
 	switch {
 	case c == nil || c == b.Key || c.Hidden || c.FK != nil:
@@ -29,6 +29,6 @@ func (b *typeBinder) isCode(c *Column) bool {
 	case c.Kind == KindNumber:
 		return numberNames.MatchString(snake(c.Name))
 	default:
-		return c.FreeText()
+		return c.FreeText() && !slices.Contains(b.Label.Columns(), c.Name)
 	}
 }

@@ -213,15 +213,15 @@ func (e *initEntity) title() *Column {
 	return own
 }
 
-// numberNames are of texts by which people call a row that is known by its number, as an invoice.
+// numberNames are of texts and whole numbers by which people call a row that is known by its number, as an invoice.
 var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference)$`)
 
-// number is such a text that no two rows of somebody's have, nil for none.
+// number is such a column of which no two rows of somebody's have the same, nil for none.
 func (e *initEntity) number() *Column {
 	return find(e.plain, func(c *Column) bool {
 		alone := slices.ContainsFunc(e.personalKeys(), func(set []string) bool { return slices.Equal(set, []string{c.Name}) })
 
-		return alone && isProse(c) && numberNames.MatchString(snake(c.Name))
+		return alone && (isProse(c) || c.Kind == KindNumber && !c.Nullable) && numberNames.MatchString(snake(c.Name))
 	})
 }
 
