@@ -133,6 +133,7 @@ type initEntity struct {
 	short     string // the table's name without what it shares with others
 	Label     string
 	names     []string // columns of the label
+	moment    *Column  // the time that stands beside a label that is a number
 	Reference bool
 	Children  []*initEntity
 	Parent    *initEntity

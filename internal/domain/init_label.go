@@ -32,6 +32,7 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(code.Name)
 	case e.number() != nil:
 		e.labelBy(e.number().Name)
+		e.moment = day
 	case words != nil && !dated && strings.HasSuffix(snake(words.Name), "_name"):
 		e.labelBy(words.Name)
 	case e.Speakable():
@@ -171,7 +172,7 @@ func (e *initEntity) whose() string {
 // telling are the columns of short values that say most of a row, in their order.
 func (e *initEntity) telling(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
-		return !isShort(c) || e.tallies(c) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
+		return !isShort(c) && c != e.moment || e.tallies(c) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})
 	first := slices.SortedStableFunc(slices.Values(short), func(a, b *Column) int { return rank(a) - rank(b) })
 	first = first[:min(most, len(first))]
@@ -188,10 +189,10 @@ func isShort(c *Column) bool {
 	}
 }
 
-// rank puts a state and a day before money, and that before other numbers.
+// rank puts a state and a day or time before money, and that before other numbers.
 func rank(c *Column) int {
 	switch {
-	case oneOfFew(c), c.Kind == KindDate:
+	case oneOfFew(c), c.Kind == KindDate, c.Kind == KindTimestamp:
 		return 0
 	case hundredths.MatchString(c.FullType):
 		return 1

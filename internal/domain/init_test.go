@@ -112,12 +112,12 @@ func TestInitCallsRowsByWhatTellsThemApart(t *testing.T) {
 		CREATE TABLE quarter.marks (id serial PRIMARY KEY, house_id integer NOT NULL REFERENCES quarter.houses, person_id integer NOT NULL REFERENCES quarter.people, test text NOT NULL,
 			given_on date NOT NULL, UNIQUE (person_id, house_id, test));
 		CREATE TABLE quarter.repairs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES quarter.users, number integer NOT NULL, house_id integer NOT NULL REFERENCES quarter.houses,
-			asked_on date NOT NULL, UNIQUE (user_id, number));`)
+			asked_at timestamptz NOT NULL, rooms integer, UNIQUE (user_id, number));`)
 	text, err := domain.InitViews(t.Context(), tx, "quarter", "users")
 	require.NoError(t, err)
 	for _, part := range []string{
 		`label: "{_house_id_label} · {number}"`, `display: "{_house_id_label} · {number}{?rooms: rooms:{rooms}}"`, `order: ["number"]`, `label: "{name}"`, `display: "{full_name}"`,
-		`label: "{number}"`, `spoken: "{number}{?asked_on:, asked on: {asked_on:Jan 2, 2006}}{?house_id:, house: {_house_id_label}}"`, `label: "{_house_id_label} · {_person_id_label}"`, `label: "{_person_id_label} · {_house_id_label} · {test}"`,
+		`label: "{number}"`, `spoken: "{number}{?asked_at:, asked at: {asked_at:Jan 2, 2006 15:04}}{?rooms:, rooms: {rooms}}{?house_id:, house: {_house_id_label}}"`, `label: "{_house_id_label} · {_person_id_label}"`, `label: "{_person_id_label} · {_house_id_label} · {test}"`,
 	} {
 		require.Contains(t, text, part)
 	}

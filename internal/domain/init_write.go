@@ -296,7 +296,7 @@ func fact(c *Column, spoken bool) string {
 		layout = ":0.00"
 	case spoken && (c.Kind == KindDate || c.Holds == "date"):
 		layout = ":Jan 2, 2006"
-	case spoken && strings.HasPrefix(c.Holds, "timestamp"):
+	case spoken && (c.Kind == KindTimestamp || strings.HasPrefix(c.Holds, "timestamp")):
 		layout = ":" + momentLayout
 	case spoken && c.Kind == KindTime && c.Type != "interval":
 		layout = ":15:04"
