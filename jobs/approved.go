@@ -197,9 +197,11 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 // repeatsApproved reports whether a planned call may be one that the user was asked about. The question has the names of its rows: a
 // call for rows of other names is another wish.
 func (s *state) repeatsApproved(call vocab.Call, asked *question) bool {
-	names, text := s.namesOfRows(call), strings.ToLower(asked.Text)
-	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, strings.ToLower(name)) }) {
-		return false
+	text := strings.ToLower(asked.Text)
+	for _, names := range s.namesOfRows(call) {
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, strings.ToLower(name)) }) {
+			return false
+		}
 	}
 
 	return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return s.mayRepeat(call, c.Call) })

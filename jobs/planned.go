@@ -126,15 +126,18 @@ func (s *state) mayRepeat(call, known vocab.Call) bool {
 	return mayOverlap(rows, others) && mayOverlap(changedColumns(call), changedColumns(known))
 }
 
-// namesOfRows are the names by which a call selects rows, none if it does so otherwise.
-func (s *state) namesOfRows(call vocab.Call) (names []string) {
-	e := s.runner.typeOf(call)
+// namesOfRows are the names by which a call selects rows, by column, also those of the rows by which rows are called; none if it selects
+// rows otherwise.
+func (s *state) namesOfRows(call vocab.Call) map[string][]string {
+	e, names := s.runner.typeOf(call), map[string][]string{}
 	for _, filter := range gjson.GetBytes(call.Args, "filters").Array() {
-		if e == nil || !slices.Contains(e.Label.Columns(), filter.Get("field").Str) || !slices.Contains([]string{"=", "in", "ilike"}, filter.Get("op").Str) {
+		column, _, _ := strings.Cut(filter.Get("field").Str, ".")
+		isName := e != nil && slices.ContainsFunc(e.Label.Columns(), func(name string) bool { return domain.Labelled(name) == column })
+		if !isName || !slices.Contains([]string{"=", "in", "ilike"}, filter.Get("op").Str) {
 			continue
 		}
 		for _, value := range filter.Get("value").Array() {
-			names = append(names, strings.Trim(value.String(), "% "))
+			names[column] = append(names[column], strings.Trim(value.String(), "% "))
 		}
 	}
 
