@@ -58,6 +58,11 @@ func TestOfflineConversations(t *testing.T) {
 		"Dated": {
 			{"Set the expiry date of the milk to today", "changed milk", nil},
 			{"What expires this week?", "- milk", nil},
+			{"Set the expiry date of the spinach to tomorrow", "changed spinach", nil},
+			{"Which pantry items expire soon?", "(?s)- milk.*- spinach.*next seven days", nil},
+			{"Which tasks are due soon?", "no tasks that fit.*\n\n.*next seven days", nil},
+			{"What is due this week?", "no tasks that fit", nil},
+			{"Which recipes expire soon?", "cannot compare recipes", nil},
 			{"What expires next week?", "nothing|no pantry items", nil},
 		},
 		"AskedFirst": {

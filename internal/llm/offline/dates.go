@@ -12,6 +12,7 @@ var (
 		`(\d{4}-\d{2}-\d{2})|(yesterday|last night|today|tonight|tomorrow|day after tomorrow|weekend)|` +
 		`(sunday|monday|tuesday|wednesday|thursday|friday|saturday)s?|in (\d+|an?|one|two|three|four|five|six|seven) (day|week)s?|` +
 		`((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2})(?:st|nd|rd|th)?)\b(?:'s)?`)
+	soon     = regexp.MustCompile(`(?i)\bsoon$`) // ends a question about the next seven days
 	relative = map[string]int{"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1, "day after tomorrow": 2}
 	weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 )
@@ -61,7 +62,7 @@ func next(day time.Weekday, from time.Time) time.Time {
 	return from.AddDate(0, 0, (int(day)-int(from.Weekday())+7)%7)
 }
 
-// period parses "this week", "next week", "today": the days of a constraint or a question. ok is false if the text
+// period parses "this week", "next week", "today", "soon": the days of a constraint or a question. ok is false if the text
 // names none.
 func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	sunday, days := next(time.Sunday, today), dates(text, today)
@@ -70,6 +71,8 @@ func period(text string, today time.Time) (from, to time.Time, ok bool) {
 		return sunday.AddDate(0, 0, 1), sunday.AddDate(0, 0, 7), true
 	case within(text, "this week"), within(text, "rest of the week"):
 		return today, sunday, true
+	case soon.MatchString(text):
+		return today, today.AddDate(0, 0, 7), true
 	case len(days) == 0:
 		return time.Time{}, time.Time{}, false
 	}

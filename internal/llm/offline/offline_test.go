@@ -369,6 +369,7 @@ func TestDeletesByDay(t *testing.T) {
 		require.Equal(t, []string{want}, planIn(t, d, "Delete all shifts "+said), said)
 	}
 	require.Empty(t, planIn(t, d, "Delete all shifts of last month"))
+	require.Empty(t, planIn(t, d, "Delete all shifts that begin soon"))
 }
 
 // What is counted or listed meets each condition that is understood, days and "done" among them.
@@ -383,6 +384,7 @@ func TestCountsAndListsWhatWasSaid(t *testing.T) {
 		"Show the chores for Friday":           `read: db_read {"filters":[` + friday + `],"table":"chores"}`,
 		"Show expired chores":                  `read: db_read {"filters":[{"field":"due","op":"<","value":"2026-01-13"}],"table":"chores"}`,
 		"what is due on Friday?":               `read: db_read {"filters":[` + friday + `],"table":"chores"}`,
+		"Which chores are due soon?":           `read: db_read {"filters":[{"field":"due","op":">=","value":"2026-01-13"},{"field":"due","op":"<=","value":"2026-01-20"}],"order_by":"due","table":"chores"}`,
 		"Delete all done chores":               `write: db_delete {"filters":[` + done + `],"table":"chores"}`,
 	} {
 		require.Equal(t, []string{want}, planIn(t, d, message), message)

@@ -173,6 +173,9 @@ func (p *planner) list() {
 	if by.order != nil {
 		order["order_by"], order["limit"] = by.order.Name, 1
 	}
+	if soon.MatchString(p.c.object) {
+		order["order_by"] = dayColumn(p.c.kind).Name
+	}
 	if by.desc {
 		order["order_dir"] = "desc"
 	}

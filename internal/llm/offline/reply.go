@@ -36,6 +36,9 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	if len(parts) == 0 {
 		parts = []string{in.Fallback}
 	}
+	if c.is(verbList) && soon.MatchString(c.object) {
+		parts = append(parts, "I took soon for the next seven days.")
+	}
 	if c.rest != "" {
 		parts = append(parts, "I do one thing at a time. For the rest, say: "+c.rest)
 	}

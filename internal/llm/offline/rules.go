@@ -77,7 +77,7 @@ func aboutRows() []rule {
 		{verbSchedule, say(`(?:put|add|plan|schedule|have|set|cook|make|eat|use|pencil in) (?P<object>.+?) (?:(?:to|on|for|in|into|at)\s+)?(?P<value>(?:the |my |our )?\S+(?:\s+\S+){0,5})`), acceptSchedule},
 		{verbChange, say(`(?:mark|tick|check|cross|set|flag)(?: off)? (?P<object>.+?)(?: as)? (?P<value>done|completed?|finished|bought|purchased|not done|open|undone)`), acceptDone},
 		{verbChange, say(`(?:tick off|check off|cross off|complete|finish|i(?:'ve| have)? (?:finished|completed|done)) {object}`), acceptDone},
-		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), acceptRename},
+		{verbChange, say(`rename (?P<object>.+?) (?:to|as|into) {value}`), acceptChange},
 		{verbChange, say(`move ` + toValue), acceptMove},
 		{verbChange, say(`(?:make|put) ` + toValue), acceptPut},
 		{verbChange, say(`(?:set|mark|flag|change|update|edit|adjust|correct|raise|lower|increase|reduce) ` + toValue), acceptChange},
@@ -229,18 +229,10 @@ var partOf = regexp.MustCompile(`(?i)^(?:(?:the )?(.+?) (?:of|for|on) (.+)|(it)s
 // amounts are words for a quantity, whatever its column is called.
 var amounts = regexp.MustCompile(`(?i)\b(?:amount|quantity|number|count)\b`)
 
-// acceptChange: "set the milk to 2 litres", "change the servings of the soup to 4".
+// acceptChange: "set the milk to 2 litres", "change the servings of the soup to 4", "rename X to Y".
 func acceptChange(s *scene, c *command) bool {
 	c.cutPart()
-	s.completeChange(c)
-
-	return true
-}
-
-// acceptRename: "rename X to Y".
-func acceptRename(s *scene, c *command) bool {
-	c.cutPart()
-	if kind := s.kindOf(c.object); kind != nil {
+	if kind := s.kindOf(c.object); kind != nil && c.lead() == "rename" {
 		c.column = labelColumn(kind)
 	}
 	s.completeChange(c)

@@ -42,7 +42,7 @@ var (
 		is item left list me my now of off on one our please right saved see some still stored that the there thing up us we what which with you your coming whole complete to so far
 		called contain find like look made named need should use using would planned scheduled next
 		am eating having cooking`)
-	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b`)
+	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b|\bsoon$`)
 )
 
 func (by *selection) compares() bool { return by.unfit || len(by.where) > 0 }
@@ -54,7 +54,8 @@ func (s *scene) selection(c *command) selection {
 	}
 	by := s.compare(c.kind, c.object)
 	days := s.dayFilters(c.kind, c.object)
-	by.unfit = by.unfit || len(days) == 0 && c.is(verbChange, verbRemove) && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
+	writes, vague := c.is(verbChange, verbRemove), soon.MatchString(c.object)
+	by.unfit = by.unfit || vague && (writes || len(days) == 0) || len(days) == 0 && writes && (datePhrases.MatchString(c.object) || relativeWeek.MatchString(c.object))
 	by.where = slices.Concat(s.valueFilters(s.lex.valuesIn(c.object, c.kind)), days, by.where)
 	by.name = s.restOf(by.name, append([]*domain.Entity{c.kind}, c.also...)...)
 	if done := doneColumn(c.kind); done != nil && doneWord.MatchString(by.name) && !within(by.name, "not") {
@@ -94,9 +95,9 @@ func (s *scene) restOf(text string, kinds ...*domain.Entity) string {
 	return trimName(strings.Join(telling[first:last], " "))
 }
 
-// namesDay reports whether a text names the day that rows of a type have: "expires" the expiry date.
+// namesDay reports whether a text names the day that rows of a type have: "expires" the expiry date, "due" the due date.
 func namesDay(text string, e *domain.Entity) bool {
-	return dayColumn(e) != nil && columnIn(text, e) == dayColumn(e)
+	return dayColumn(e) != nil && (columnIn(text, e) == dayColumn(e) || within(text, strings.Fields(human(dayColumn(e).Name))[0]))
 }
 
 // datedBy is the type whose day a text names, and says when: "what expires this week".

@@ -39,7 +39,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 		out.Clarification = &nodes.Clarification{Questions: []string{question}}
 	}
 	s.curate(c, out)
-	if k := c.kind; c.verb == verbList && c.rows.name == "" && c.rest == "" && len(c.also) == 0 && !k.Reference && !k.Part {
+	if k := c.kind; c.verb == verbList && c.rows.name == "" && c.rest == "" && !soon.MatchString(c.object) && len(c.also) == 0 && !k.Reference && !k.Part {
 		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
 	}
 
