@@ -1288,4 +1288,6 @@ type Workers struct {
 	ClockSkew pgtype.Interval
 	// What has changed in the domain's tables since this worker started, in words: calls that need it fail until a worker that knows the change is started.
 	Differences []string
+	// Name of the declaration that it runs; empty if its version does not say so.
+	Domain string
 }

@@ -40,7 +40,7 @@ func (q *Queries) WorkerAlive(ctx context.Context, db DBTX) (bool, error) {
 
 const WorkerBeat = `-- name: WorkerBeat :one
 WITH gone AS (DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes' AND id <> $1)
-INSERT INTO workers (id, version, host, clock_skew) VALUES ($1, $2, $3, $4::timestamptz - clock_timestamp())
+INSERT INTO workers (id, version, host, domain, clock_skew) VALUES ($1, $2, $3, $4, $5::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at
 `
@@ -49,6 +49,7 @@ type WorkerBeatParams struct {
 	ID       string
 	Version  string
 	Host     string
+	Domain   string
 	HostTime time.Time
 }
 
@@ -58,6 +59,7 @@ func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams
 		arg.ID,
 		arg.Version,
 		arg.Host,
+		arg.Domain,
 		arg.HostTime,
 	)
 	var beat_at time.Time
@@ -112,4 +114,17 @@ type WorkerDiffersParams struct {
 func (q *Queries) WorkerDiffers(ctx context.Context, db DBTX, arg *WorkerDiffersParams) error {
 	_, err := db.Exec(ctx, WorkerDiffers, arg.Differences, arg.ID)
 	return err
+}
+
+const WorkerOtherDomains = `-- name: WorkerOtherDomains :one
+SELECT coalesce(string_agg(DISTINCT domain, ', '), '')::text AS names FROM workers
+WHERE beat_at > clock_timestamp() - interval '3 seconds' AND domain NOT IN ('', $1)
+`
+
+// WorkerOtherDomains names the declarations, other than one, that living workers run.
+func (q *Queries) WorkerOtherDomains(ctx context.Context, db DBTX, domain string) (string, error) {
+	row := db.QueryRow(ctx, WorkerOtherDomains, domain)
+	var names string
+	err := row.Scan(&names)
+	return names, err
 }

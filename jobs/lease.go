@@ -92,7 +92,7 @@ func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := l.runner
-	now, err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host, HostTime: r.Wall()})
+	now, err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host, Domain: r.Domain.Name, HostTime: r.Wall()})
 	if err != nil {
 		return fmt.Errorf("renew the lease: %w", err)
 	}

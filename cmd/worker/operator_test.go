@@ -110,6 +110,15 @@ func TestDoctor(t *testing.T) {
 	execute(t, pool, `INSERT INTO workers (id, version, host, beat_at) VALUES ($1, 'v', 'h', clock_timestamp() + interval '1 minute')`, uuid.NewString())
 	text, err = operate(t, url, "doctor", "--json")
 	require.NoError(t, err, text)
+
+	execute(t, pool, `UPDATE workers SET domain = 'retail'`)
+	text, err = operate(t, url, "doctor")
+	require.ErrorIs(t, err, program.ErrUnwell)
+	require.Contains(t, text, "FAIL domain     the workers run the declaration retail, and kitchen was to be checked: set ALFRED_DOMAIN as they have it\n")
+	require.NotContains(t, text, "kitchen matches", "what nobody runs says nothing")
+	execute(t, pool, `UPDATE workers SET domain = 'kitchen'`)
+	text, err = operate(t, url, "doctor")
+	require.NoError(t, err, text)
 }
 
 // A turn that cannot be undone is what a script has to tell from a program that failed.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
@@ -26,10 +27,19 @@ type Finding struct {
 	Detail string `json:"detail"` // what is wrong and how to fix it, or the fact that was checked
 }
 
-// FoundDomain opens a domain and finds whether it matches the database and was tried. The domain is nil if it cannot be opened.
+// FoundDomain opens a domain and finds whether it matches the database and was tried. The domain is nil if it cannot be opened, or
+// workers run another one.
 func FoundDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*domain.Domain, Finding) {
 	bound, err := OpenDomain(ctx, pool, nameOrPath)
-	if err == nil {
+	name := nameOrPath
+	if bound != nil {
+		name = bound.Name
+	}
+	others, asked := db.New().WorkerOtherDomains(ctx, pool, name)
+	if others != "" && (bound != nil || domain.BuiltIn(name)) {
+		return nil, Finding{Check: "domain", Detail: "the workers run the declaration " + others + ", and " + name + " was to be checked: set ALFRED_DOMAIN as they have it"}
+	}
+	if err = cmp.Or(err, asked); err == nil {
 		err = Proven(ctx, pool, nameOrPath)
 	}
 
