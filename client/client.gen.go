@@ -2071,6 +2071,8 @@ type RowTypeWrites string
 
 // RowTypesOutBody defines model for RowTypesOutBody.
 type RowTypesOutBody struct {
+	// Domain Name of the declaration whose types these are; of a session with another one, rows and drafts are out of reach.
+	Domain     string    `json:"domain"`
 	Items      []RowType `json:"items"`
 	NextCursor string    `json:"next_cursor"`
 }

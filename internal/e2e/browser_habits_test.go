@@ -282,3 +282,23 @@ turns:
 	b.shows(".turn:first-child .written", "Delete cannot be taken back.")
 	once("The shakshuka is gone.", "Delete cannot be taken back.")
 }
+
+// After another declaration is run, conversations of the earlier one say that their rows are out of reach.
+func TestPageTellsConversationsOfOtherDeclarations(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	require.Equal(t, "true", b.eval(`document.querySelector("#elsewhere").hidden`))
+	_, err := h.pool.Exec(t.Context(), `UPDATE sessions SET domain = 'retail'`)
+	require.NoError(t, err)
+	b.do(chromedp.Reload())
+	b.shows("#elsewhere", "other tables (retail) than those that are here now (kitchen)")
+	b.look("elsewhere")
+	b.click("#new-session")
+	b.until(`document.querySelector("#elsewhere").hidden`)
+}

@@ -58,10 +58,14 @@ type rowChild struct {
 	Column string `doc:"The part's column with its row's key." json:"column"`
 }
 
-type rowTypesOutBody struct{ Page[rowType] }
+type rowTypesOutBody struct {
+	Page[rowType]
+
+	Domain string `doc:"Name of the declaration whose types these are; of a session with another one, rows and drafts are out of reach." json:"domain"`
+}
 
 func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
-	return rowTypesOutBody{singlePage(a.Domain.Entities, func(entity *domain.Entity) rowType {
+	return rowTypesOutBody{Domain: a.Domain.Name, Page: singlePage(a.Domain.Entities, func(entity *domain.Entity) rowType {
 		return rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
 			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity),

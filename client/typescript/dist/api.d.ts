@@ -1349,6 +1349,8 @@ export interface components {
             writes: ("create" | "update" | "delete")[];
         };
         RowTypesOutBody: {
+            /** @description Name of the declaration whose types these are; of a session with another one, rows and drafts are out of reach. */
+            domain: string;
             items: components["schemas"]["RowType"][];
             next_cursor: string;
         };

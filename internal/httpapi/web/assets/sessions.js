@@ -7,6 +7,7 @@ import { $, button, h, icon } from "./dom.js";
 import { when } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { marked, search } from "./search.js";
+import { declared } from "./types.js";
 
 const pauseBefore = 150; // ms of no typing
 
@@ -153,8 +154,11 @@ async function remove(s) {
   if (shown?.id === id) location.hash = items.length ? items[0].id : "new";
 }
 
-// head shows the conversation's title and what can be done with it.
+// head shows the conversation's title and what can be done with it, and says so if its rows are of a declaration that is not run.
 export function head() {
+  const elsewhere = shown?.domain && shown.domain !== declared();
+  $("elsewhere").hidden = !elsewhere;
+  $("elsewhere").textContent = elsewhere ? `This conversation is about other tables (${shown.domain}) than those that are here now (${declared()}). What was said stays; its rows and drafts are out of reach.` : "";
   $("session-menu").hidden = !shown;
   $("session-menu").open = false;
   if (!shown) {

@@ -8,6 +8,10 @@ import { capital } from "./format.js";
 
 /** @type {RowType[]} */
 let all = [];
+let domain = "";
+
+// declared is the declaration whose types these are.
+export const declared = () => domain;
 
 // isPart: rows of this type belong to those of another and are shown with them.
 export const isPart = (name) => all.some((parent) => parent.children.some((child) => child.type === name));
@@ -32,7 +36,7 @@ export const nameOf = (type, row) => row._label || String(row[nameField(type)] ?
 export async function loadTypes() {
   /** @type {RowTypesOutBody} */
   const answer = await get("/v1/data");
-  all = answer.items;
+  ({ items: all, domain } = answer);
   $("types").replaceChildren(...types().map((t) => h("li", {}, h("a", { href: `#rows/${t.type}`, "data-type": t.type }, capital(t.plural)))));
 }
 
