@@ -162,15 +162,25 @@ func (t *page) draftable(step *db.TurnSteps) []string {
 	if sub == nil {
 		return nil
 	}
+	own := t.ownTables(sub)
 	var types []string
 	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
 		def := t.Domain.ByTable(table)
-		if def != nil && def.May(domain.Create) && !def.Part {
+		if def != nil && def.May(domain.Create) && !def.Part && (slices.Contains(own, table) || t.mayReference(own, def)) {
 			types = append(types, def.Type)
 		}
 	}
 
 	return unique(types)
+}
+
+// mayReference reports whether rows of some of the tables may point to rows of a type.
+func (t *page) mayReference(tables []string, def *domain.Entity) bool {
+	return slices.ContainsFunc(tables, func(table string) bool {
+		from := t.Domain.ByTable(table)
+
+		return from != nil && slices.ContainsFunc(from.Columns, func(c *domain.Column) bool { return c.Target() == def })
+	})
 }
 
 // plannerPersona says who the assistant is and what it can plan with.
