@@ -216,7 +216,10 @@ func opensDoors(t *catalogTable) bool {
 func (t *catalogTable) loosePair() (kind, id *Column) {
 	for _, c := range t.columns {
 		name, is := strings.CutSuffix(snake(c.Name), "_type")
-		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); is && id != nil && !t.references(id) {
+		if !is {
+			continue
+		}
+		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); id != nil && !t.references(id) {
 			return c, id
 		}
 	}

@@ -17,7 +17,7 @@ var (
 func (w *initWriter) share() error {
 	for _, t := range w.cat.tables {
 		by := w.cat.table(w.memberTable(t))
-		if by == nil || w.source.columns[by] == "" || slices.ContainsFunc(by.columns, func(c *Column) bool { return standingNames.MatchString(snake(c.Name)) }) {
+		if by == nil || w.source.columns[by] == "" || by.hasStanding() {
 			continue
 		}
 		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Members: []MembersDecl{{Table: by.Name}}}
@@ -34,6 +34,11 @@ func (w *initWriter) share() error {
 	}
 
 	return nil
+}
+
+// hasStanding reports whether some of those whom memberships name may be no members.
+func (t *catalogTable) hasStanding() bool {
+	return slices.ContainsFunc(t.columns, func(c *Column) bool { return standingNames.MatchString(snake(c.Name)) })
 }
 
 // Members is the table by whose rows several accounts have these, "" for none.

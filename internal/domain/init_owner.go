@@ -40,7 +40,7 @@ func (w *initWriter) peopleOf(owner string) string {
 			if people == nil || !w.cat.leadsTo(people, person) || !slices.Contains(peopleNames, people.word()) || groupNames.MatchString(people.word()) {
 				continue
 			}
-			if namesMembers(by) && by.unique(append(slices.Clone(person.Columns), owner)...) {
+			if namesMembers(by) && !by.hasStanding() && by.unique(append(slices.Clone(person.Columns), owner)...) {
 				return people.Name
 			}
 		}

@@ -174,17 +174,6 @@ func (e *initEntity) References() []string {
 	return append(combined, e.ByName()...)
 }
 
-// ByName are the columns whose names alone say where they point, with their types.
-func (e *initEntity) ByName() (found []string) {
-	for _, c := range e.Table.columns {
-		if to := e.refs[c.Name]; to != nil && e.Table.leadsLoosely(c) {
-			found = append(found, yamlName(c.Name)+": "+to.Kind)
-		}
-	}
-
-	return found
-}
-
 // AsChild names the type as a child of its parent, with its column if several reference the parent.
 func (e *initEntity) AsChild() string {
 	var columns []string

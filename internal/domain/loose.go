@@ -97,3 +97,14 @@ func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, 
 
 	return some, none, nil
 }
+
+// ByName are the columns whose names alone say where they point, with their types.
+func (e *initEntity) ByName() (found []string) {
+	for _, c := range e.Table.columns {
+		if to := e.refs[c.Name]; to != nil && e.Table.leadsLoosely(c) {
+			found = append(found, yamlName(c.Name)+": "+to.Kind)
+		}
+	}
+
+	return found
+}
