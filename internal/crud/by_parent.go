@@ -60,8 +60,10 @@ func sharedParent(e *domain.Entity, parent *domain.Column, link, rest string) *d
 // keysWithin are the keys of the rows that have these names among those that conditions leave, nil unless each is one's. What the
 // conditions are about need not be part of the name.
 func keysWithin(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []any, among []condition) ([]string, error) {
-	said := namingBy(e, only(e.Label.Columns(), func(name string) bool {
-		return !slices.ContainsFunc(among, func(c condition) bool { link, _, _ := strings.Cut(c.column.Name, "."); return link == name })
+	said := namingBy(e, slices.DeleteFunc(e.Label.Columns(), func(name string) bool {
+		asked := slices.ContainsFunc(among, func(c condition) bool { link, _, _ := strings.Cut(c.column.Name, "."); return link == name })
+
+		return asked && e.Column(name).Target() != nil
 	}))
 	if len(among) == 0 || said.sql == "" {
 		return nil, nil

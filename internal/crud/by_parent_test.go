@@ -28,7 +28,7 @@ func TestNamesAreReadWithinTheirParents(t *testing.T) {
 		return `{"field": "` + field + `", "op": "=", "value": "` + value + `"}`
 	}
 	const room = `, {"field": "room_id", "op": "=", "value": "kitchen"}`
-	for _, filters := range []string{filter("home_id", "Cabin") + room, filter("room_id", "Kitchen") + ", " + filter("home_id", "cabin"), filter("room_id.home_id", "Cabin") + room, filter("home_id.name", "Cabin") + room} {
+	for _, filters := range []string{filter("home_id", "Cabin") + room, filter("room_id", "Kitchen") + ", " + filter("home_id", "cabin"), filter("room_id.home_id", "Cabin") + room, filter("home_id.name", "Cabin") + room, filter("room_id.home_id.name", "Cabin") + room, filter("home_id", "Cabin") + room + ", " + filter("room_id.name", "Kitchen")} {
 		require.Equal(t, []string{"Scrub"}, column[string](b.rows(b.ok("read", vocab.ToolRead, `{"table": "jobs", "filters": [`+filters+`]}`)), "title"), filters)
 	}
 	require.Contains(t, b.refused("read", vocab.ToolRead, `{"table": "jobs", "filters": [`+filter("room_id", "Kitchen")+`]}`, crud.CodeUnknownRef), "Several rooms are called")
@@ -43,4 +43,35 @@ func TestNamesAreReadWithinTheirParents(t *testing.T) {
 	require.EqualValues(t, 1, query[int64](b, `SELECT count(*) FROM chores.jobs WHERE title = 'Paint' AND home_id = 1 AND room_id = 1`))
 	b.ok("write", vocab.ToolUpdate, `{"table": "jobs", "filters": [`+filter("title", "Scrub")+`], "data": {"room_id": "Kitchen", "title": "Scour"}}`)
 	require.EqualValues(t, 2, query[int64](b, `SELECT room_id FROM chores.jobs WHERE title = 'Scour'`), "it is one of the cabin's")
+}
+
+// So it is where a label does not say to what rows belong, and several rows have one name.
+func TestEqualNamesAreReadWithinTheirParents(t *testing.T) {
+	t.Parallel()
+	const owner = `user_id uuid NOT NULL DEFAULT '` + demoUser + `', UNIQUE (user_id, id)`
+	b := setupDeclared(t, `CREATE SCHEMA cabins;
+		CREATE TABLE cabins.homes (id serial PRIMARY KEY, name text NOT NULL, `+owner+`);
+		CREATE TABLE cabins.rooms (id serial PRIMARY KEY, home_id integer NOT NULL, name text NOT NULL, `+owner+`, FOREIGN KEY (user_id, home_id) REFERENCES cabins.homes (user_id, id));
+		CREATE TABLE cabins.jobs (id serial PRIMARY KEY, name text NOT NULL, home_id integer NOT NULL, room_id integer, `+owner+`,
+			FOREIGN KEY (user_id, home_id) REFERENCES cabins.homes (user_id, id), FOREIGN KEY (user_id, room_id) REFERENCES cabins.rooms (user_id, id));
+		INSERT INTO cabins.homes (name) VALUES ('Flat'), ('Cabin');
+		INSERT INTO cabins.rooms (home_id, name) VALUES (1, 'Kitchen'), (2, 'Kitchen'), (2, 'Summer kitchen');
+		INSERT INTO cabins.jobs (name, home_id, room_id) VALUES ('Sweep', 1, 1), ('Scrub', 2, 2);
+		GRANT SELECT ON ALL TABLES IN SCHEMA cabins TO alfred_tenant; GRANT USAGE ON ALL SEQUENCES IN SCHEMA cabins TO alfred_tenant; GRANT INSERT (name, home_id, room_id) ON cabins.jobs TO alfred_tenant`, `
+name: cabins
+schema: cabins
+owner: user_id
+persona: You keep cabins.
+entities:
+  - {type: home, table: homes, label: "{name}"}
+  - {type: room, table: rooms, label: "{name}"}
+  - {type: job, table: jobs, label: "{name}", writes: [create], columns: [name, home_id, room_id]}
+subdomains:
+  - {name: cabins, description: All., tables: [homes, rooms, jobs], guidance: none}
+`)
+	require.Equal(t, []string{"Scrub"}, b.found("jobs", `{"field": "room_id", "op": "in", "value": ["kitchen"]}, {"field": "home_id", "op": "=", "value": "Cabin"}`))
+	b.ok("write", vocab.ToolCreate, `{"table": "jobs", "data": [{"name": "Dust", "room_id": "Kitchen", "home_id": "flat"}, {"name": "Wax", "room_id": "Kitchen", "home_id": "Cabin"}]}`)
+	require.Equal(t, "1 2", query[string](b, `SELECT string_agg(room_id::text, ' ' ORDER BY name) FROM cabins.jobs WHERE name IN ('Dust', 'Wax')`))
+	refused := b.refused("write", vocab.ToolCreate, `{"table": "jobs", "data": {"name": "Dust", "room_id": "Kitchen", "home_id": "Hut"}}`, crud.CodeUnknownRef)
+	require.Contains(t, refused, "Several rooms are called Kitchen")
 }
