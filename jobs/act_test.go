@@ -292,11 +292,11 @@ func TestStepsAreAnnounced(t *testing.T) {
 	done := `{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: done}}]}`
 	blocked := `{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`
 	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
-		{type: read, subdomain: recipes, description: first}, {type: write, subdomain: recipes, description: second}, {type: read, subdomain: recipes, description: third}, {type: read, subdomain: inventory, description: fourth}]}`,
+		{type: read, subdomain: recipes, description: first}, {type: write, subdomain: recipes, description: second}, {type: write, subdomain: recipes, description: third}, {type: read, subdomain: inventory, description: fourth}]}`,
 		done, blocked, done))
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
-	require.Equal(t, []string{"1 read ok", "2 write failed", "3 read skipped", "4 read ok"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 read ok", "2 write failed", "3 write skipped", "4 read ok"}, h.outcomes(turn))
 	require.Equal(t, []string{"1 first", "2 second", "4 fourth"}, column[string](h, `SELECT concat_ws(' ', data ->> 'step', data ->> 'description') FROM turn_events WHERE turn_id = $1 AND type = 'step.started' ORDER BY seq`, turn.ID))
 	require.Equal(t, []string{"understand", "think", "act 1", "act 2", "act 4", "reply"}, column[string](h, `SELECT concat_ws(' ', data ->> 'node', data ->> 'step') FROM turn_events WHERE turn_id = $1 AND type = 'node.started' ORDER BY seq`, turn.ID))
 	require.Equal(t, []string{"find"}, column[string](h, `SELECT data ->> 'goal' FROM turn_events WHERE turn_id = $1 AND type = 'plan'`, turn.ID))
@@ -386,12 +386,12 @@ func TestSkippedStepsTakeTheirOwnAlong(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, actScript(`think: {goal: find, decision: plan, steps: [
-		{type: write, subdomain: inventory, description: first}, {type: read, subdomain: inventory, description: second}, {type: generate, subdomain: recipes, description: third}]}`,
+		{type: write, subdomain: inventory, description: first}, {type: generate, subdomain: inventory, description: second}, {type: generate, subdomain: recipes, description: third}]}`,
 		`{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: fail}}]}`))
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
-	require.Equal(t, []string{"1 write failed", "2 read skipped", "3 generate skipped"}, h.outcomes(turn))
+	require.Equal(t, []string{"1 write failed", "2 generate skipped", "3 generate skipped"}, h.outcomes(turn))
 }
 
 // A read after a write does not repeat the read before it.

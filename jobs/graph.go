@@ -204,16 +204,18 @@ func (in acted) afterQuestion(ask *question, end *ending) move {
 	return m
 }
 
-// afterBlocked ends a step that its model cannot do. A turn that was planned anew too often goes on with the plan it has.
+// afterBlocked ends a step that its model cannot do. A turn that was planned anew too often only replies.
 func afterBlocked(b *nodes.Blocked, in acted) move {
 	end := &ending{outcome: db.StepOutcomeFailed, summary: b.Details}
 	switch {
 	case b.Next == "ask_user":
 		return in.afterQuestion(askedBy(&nodes.AskUser{Question: b.Details}, in), end)
-	case b.Next == "replan" && in.replans < maxReplans:
+	case b.Next == "fail":
+		return in.afterStep(end)
+	case in.replans < maxReplans:
 		return move{next: vocab.NodeThink, skip: true, end: end}
 	default:
-		return in.afterStep(end)
+		return move{next: vocab.NodeReply, skip: true, end: end}
 	}
 }
 
