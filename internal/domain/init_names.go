@@ -13,7 +13,7 @@ var (
 	groupNames  = regexp.MustCompile(`^(tenant|org|organi[sz]ation|company|team|household)(_?id)?$`) // of those, the ones of several people
 	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
-		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|revinfo$)|_(migrations|aud)$`)
+		`django_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
@@ -24,7 +24,7 @@ var (
 	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.
-	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
+	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|senha|contrase(n|ñ)a|mot_?de_?passe|mdp|passwort|kennwort|wachtwoord|lösenord|has[lł]o|parola|şifre|sifre|пароль|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
 		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
 		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
 	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.

@@ -49,18 +49,26 @@ func (w *initWriter) peopleOf(owner string) string {
 	return ""
 }
 
-// peopleTable is the table that is named like people and that others reference, "" for none; of several, that of the persons.
+// peopleTable is the table that others reference and that is named like people or, in whatever language, lets them in by a password,
+// "" for none; of several, that of the persons.
 func (w *initWriter) peopleTable() string {
-	for _, name := range peopleNames {
+	people := func(fits func(*catalogTable) bool) string {
 		t := find(w.cat.tables, func(t *catalogTable) bool {
-			return t.word() == name && t.plainKey() && w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
+			return fits(t) && t.plainKey() && w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
 		})
-		if t != nil {
-			return t.Name
+		if t == nil {
+			return ""
+		}
+
+		return t.Name
+	}
+	for _, name := range peopleNames {
+		if named := people(func(t *catalogTable) bool { return t.word() == name }); named != "" {
+			return named
 		}
 	}
 
-	return ""
+	return people(func(t *catalogTable) bool { return slices.ContainsFunc(t.columns, isSecret) && t.column("email") != nil })
 }
 
 // OtherAccounts are further tables of people or companies that several tables name.

@@ -78,6 +78,22 @@ func TestReferencesLead(t *testing.T) {
 	require.Same(t, v.ByType("bike"), v.ByType("rent").Column("what").FK.Entity)
 }
 
+// People are found by their passwords, whatever they are called.
+func TestInitFindsPeopleInOtherLanguages(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA lanche;
+		CREATE TABLE lanche.usuario (id serial PRIMARY KEY, nome text NOT NULL, email text NOT NULL, senha text NOT NULL);
+		CREATE TABLE lanche.produto (id serial PRIMARY KEY, nome text NOT NULL);
+		CREATE TABLE lanche.pedido (id serial PRIMARY KEY, usuario_id integer NOT NULL REFERENCES lanche.usuario, feito date NOT NULL);
+		CREATE TABLE lanche.item (id serial PRIMARY KEY, pedido_id integer NOT NULL REFERENCES lanche.pedido, produto_id integer NOT NULL REFERENCES lanche.produto)`)
+	d := attached(t, tx, "lanche")
+	require.Contains(t, d.Text, `accounts: "usuario"`)
+	require.True(t, d.ByType("usuario").Column("senha").Hidden)
+	require.False(t, d.ByType("item").Reference)
+}
+
 // What programs note of a file tells nobody which row it is.
 func TestInitLeavesFilesOutOfLines(t *testing.T) {
 	t.Parallel()
