@@ -29,7 +29,9 @@ func unitColumn(e *domain.Entity) *domain.Column {
 }
 
 func priceColumn(e *domain.Entity) *domain.Column {
-	return columnCalled(e, domain.KindNumber, "price", "cost")
+	return firstColumn(e, func(c *domain.Column) bool {
+		return c.Kind == domain.KindNumber && (strings.HasSuffix(c.Name, "price") || strings.HasSuffix(c.Name, "cost"))
+	})
 }
 
 func dayColumn(e *domain.Entity) *domain.Column {
@@ -52,7 +54,7 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	if declared := e.Label.Columns(); len(declared) == 1 && len(e.Label.Links()) == 0 {
 		names = append(declared, names...)
 	}
-	free := func(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) == 0 }
+	free := func(c *domain.Column) bool { return c.Kind == domain.KindText && len(c.Enum) == 0 && c.FK == nil }
 	for _, name := range names {
 		if c := e.Column(name); c != nil && free(c) && !c.Hidden {
 			return c
@@ -96,7 +98,7 @@ func columnWith(e *domain.Entity, text string) (*domain.Column, string) {
 
 // numberColumn is the numeric column that a text names.
 func numberColumn(e *domain.Entity, text string) *domain.Column {
-	if c := columnIn(text, e); c != nil && c.Kind == domain.KindNumber {
+	if c := columnIn(text, e); c != nil && c.Kind == domain.KindNumber && c.FK == nil && c != e.Key {
 		return c
 	}
 

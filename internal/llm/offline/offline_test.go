@@ -252,6 +252,21 @@ func TestWordsOfPromptsDoNotMatter(t *testing.T) {
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err), "a request without an input is none of ours")
 }
 
+// Numbers and texts that are keys are no amounts and no names: products over 50 were sought by product_id, and names by the code of a kind.
+func TestKeysAreNoAmounts(t *testing.T) {
+	t.Parallel()
+	kind := column("kind_code", domain.KindText)
+	kind.FK = &domain.ForeignKey{}
+	part := listOf("part", "{_kind_code_label}", column("part_id", domain.KindNumber), kind, column("maker", domain.KindText), column("unit_price", domain.KindNumber))
+	part.Key = part.Columns[0]
+	for message, filters := range map[string]string{
+		"which parts cost more than 50?": `{"field":"unit_price","op":">","value":50}`, "parts under 5": `{"field":"unit_price","op":"<","value":5}`,
+		"find the part Lorax": `{"field":"maker","op":"ilike","value":"%Lorax%"}`,
+	} {
+		require.Equal(t, []string{`read: db_read {"filters":[` + filters + `],"table":"parts"}`}, planIn(t, garage(part), message), message)
+	}
+}
+
 // Act refuses what the step may not write, and repeats no failed call.
 func TestActKeepsToTheStep(t *testing.T) {
 	t.Parallel()

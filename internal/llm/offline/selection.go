@@ -189,7 +189,7 @@ func (s *scene) addBound(by *selection, e *domain.Entity, m []string, n float64)
 	case m[2] != "":
 		column = priceColumn(e)
 	case column == nil:
-		column = cmp.Or(numberColumn(e, by.name), quantityColumn(e))
+		column = cmp.Or(numberColumn(e, by.name), quantityColumn(e), priceColumn(e))
 	}
 	by.addCondition(column, bounds[strings.ToLower(m[1])], n)
 	if u := unitColumn(e); isUnit && u != nil && column == quantityColumn(e) {
