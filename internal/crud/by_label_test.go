@@ -175,3 +175,28 @@ func TestCodesNameRows(t *testing.T) {
 	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "parcels", "data": {"order_id": "1099", "place": 2, "kilos": 1}}`, crud.CodeUnknownRef), "1099 does not exist")
 	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "orders", "data": {"number": 1041, "customer_id": "e@one.de", "placed_at": "2026-02-01"}}`, crud.CodeUnknownRef), "e@one.de does not exist", "another's")
 }
+
+// "Take the fleece and the tent out of the sale" names both rows that stand between them: nobody has to be asked once more.
+func TestLinksAreNamedByTheirEnds(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "stall", `CREATE SCHEMA stall;
+		CREATE TABLE stall.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stall.shelves (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL);
+		CREATE TABLE stall.goods (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL);
+		CREATE TABLE stall.places (shelf_id integer NOT NULL REFERENCES stall.shelves, good_id integer NOT NULL REFERENCES stall.goods, PRIMARY KEY (shelf_id, good_id));
+		INSERT INTO stall.users (name) VALUES ('Ada');
+		INSERT INTO stall.shelves (user_id, name) VALUES (1, 'Sale');
+		INSERT INTO stall.goods (user_id, name) VALUES (1, 'Fleece'), (1, 'Tent');
+		INSERT INTO stall.places VALUES (1, 1), (1, 2)`, map[string][]string{"place": {"shelf_id", "good_id"}})
+	b.ok("read", vocab.ToolRead, `{"table": "places"}`)
+	asked := func(message string) bool {
+		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []vocab.Call{call(vocab.ToolDelete, `{"table": "places", "filters": [{"field": "id", "op": "in", "value": ["place_1", "place_2"]}]}`)})
+		require.NoError(t, err)
+		outcome, err := b.tools.Execute(t.Context(), b.tx, b.at(), crud.Bounds{StepType: "write", Message: message}, prepared)
+		require.NoError(t, err)
+
+		return outcome.Approval != nil
+	}
+	require.True(t, asked("empty the sale"))
+	require.False(t, asked("take the fleece and the tents out of the sale"))
+}

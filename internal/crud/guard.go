@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -213,7 +214,7 @@ func (d *decision) targetsSoFar(s *step) *loaded {
 // deletesUnknown reports whether this turn's deletions, including this one, take several rows that neither an earlier
 // turn has found nor this turn's message names.
 func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, error) {
-	unnamed := func(label string) bool { return !holdsWords(d.bounds.Message, label) }
+	unnamed := func(label string) bool { return !namesRow(d.bounds.Message, label) }
 	before := len(only(d.bounds.Deleted, unnamed))
 	if before+len(found.Rows) < 2 {
 		return false, nil
@@ -227,6 +228,11 @@ func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, err
 	}
 
 	return here > 0 && here+before > 1, err
+}
+
+// namesRow reports whether a message names a row: by its label, or by each of the rows that it stands between.
+func namesRow(message, label string) bool {
+	return !slices.ContainsFunc(strings.Split(label, " · "), func(part string) bool { return !holdsWords(message, part) })
 }
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
