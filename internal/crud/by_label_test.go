@@ -151,7 +151,11 @@ func TestUndoSaysWhatIsSetBack(t *testing.T) {
 		INSERT INTO desk.workers (user_id, first_name, last_name, "mobilePhone", boss_id) VALUES (1, 'Jon', 'Roe', NULL, NULL), (1, 'Anna', 'Meier', '030 1', 1)`, map[string][]string{"worker": {"first_name", "last_name", `"mobilePhone"`, "born", "boss_id"}})
 	b.read("workers")
 	b.ok("write", vocab.ToolUpdate, `{"table": "workers", "filters": [{"field": "last_name", "op": "=", "value": "Meier"}], "set": [{"column": "mobilePhone", "value": "040 2"}, {"column": "born", "value": "2001-02-03"}], "clear": ["boss_id"]}`)
-	back := b.undo(b.scope.TurnID, b.scope.Turn)
+	wrote, number := b.scope.TurnID, b.scope.Turn
+	b.exec(`SAVEPOINT here; UPDATE desk.workers SET "mobilePhone" = '1'`)
+	require.Contains(t, b.undo(wrote, number).Results[0].ErrorMessage, "Anna Meier has changed since (mobile phone), ")
+	b.exec(`ROLLBACK TO here`)
+	back := b.undo(wrote, number)
 	require.Equal(t, []string{"Anna Meier, mobile phone: 030 1, born: nothing, boss: Jon Roe"}, back.Results[0].Lines(b.kit.ByType("worker")))
 }
 

@@ -88,7 +88,7 @@ func (u *undoing) requireAsBefore() error {
 			was, counts := were[w.at()][c.Name]
 			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
 				return fail(CodeConflict, "The database would not leave the %s as it was (%s). Nothing was taken back.",
-					nounAndLabel(w.entity, labelOf(w.entity, were[w.at()])), c.Name)
+					nounAndLabel(w.entity, labelOf(w.entity, were[w.at()])), spokenName(c.Name))
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (u *undoing) requireAsLeft(w *formerWrite) error {
 	case changed == "":
 		return nil
 	default:
-		what = "has changed since (" + changed + ")"
+		what = "has changed since (" + spokenName(changed) + ")"
 	}
 
 	return u.notAsLeft(w.entity, w.EntityID, w.now, what)

@@ -266,7 +266,7 @@ func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
 			for number, turn := range map[int]uuid.UUID{second: updated, third: deleted} {
 				result := inner.undo(turn, number).Results[0]
 				require.Contains(t, []crud.Code{crud.CodeSchemaChanged, crud.CodeStale}, result.ErrorCode, "%s: %s", name, result.ErrorMessage)
-				require.Regexp(t, "due_date|an old value does not fit its column any more", result.ErrorMessage, name)
+				require.Regexp(t, "due.date|an old value does not fit its column any more", result.ErrorMessage, name)
 			}
 			require.Equal(t, before, query[string](inner, rows, inner.scope.UserID), name)
 		}))
