@@ -128,6 +128,22 @@ func TestFiguresAndOptionsTellRowsApart(t *testing.T) {
 	require.Equal(t, map[string]string{"customer_1": "Anna Meier, email a@one.de", "customer_2": "Anna Meier, email a@two.de"}, lines)
 }
 
+// What belongs to different rows is told apart by them, if nothing else differs: each garage has its Kemal.
+func TestFiguresTellRowsApartByTheirParents(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "garage", `CREATE SCHEMA garage;
+		CREATE TABLE garage.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE garage.sites (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, name text NOT NULL);
+		CREATE TABLE garage.mechanics (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, name text NOT NULL, site_id integer NOT NULL REFERENCES garage.sites);
+		CREATE TABLE garage.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, mechanic_id integer NOT NULL REFERENCES garage.mechanics, hours integer NOT NULL);
+		INSERT INTO garage.users (name) VALUES ('Ada');
+		INSERT INTO garage.sites (user_id, name) VALUES (1, 'North'), (1, 'South');
+		INSERT INTO garage.mechanics (user_id, name, site_id) VALUES (1, 'Kemal', 1), (1, 'Kemal', 2);
+		INSERT INTO garage.jobs (user_id, mechanic_id, hours) VALUES (1, 1, 3), (1, 2, 2)`, nil)
+	rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "jobs", "group_by": ["mechanic_id"], "aggregates": [{"fn": "sum", "column": "hours", "as": "n"}], "order_by": "n desc"}`))
+	require.Equal(t, []any{"Kemal, site North", "Kemal, site South"}, []any{rows[0]["_mechanic_id_label"], rows[1]["_mechanic_id_label"]})
+}
+
 // People read names of columns in words, however programs write them.
 func TestQuestionsSayColumnsInWords(t *testing.T) {
 	t.Parallel()

@@ -154,7 +154,7 @@ func loadToTellApart(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys 
 		return nil, err
 	}
 
-	return found, addLinkLabels(ctx, tenant, e, found.Rows, furthestName, linksOf(e.Label, e.Spoken)...)
+	return found, addLabels(ctx, tenant, e, found.Rows)
 }
 
 // distinctNames are labels by key; those of rows that are called alike say what tells them apart.
@@ -201,13 +201,17 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 		times[line]++
 	}
 	for _, c := range visible(e) {
-		if c == e.Key || c.FK != nil || c.Kind == domain.KindJSON || c.Kind == domain.KindArray {
+		if c == e.Key || c.Kind == domain.KindJSON || c.Kind == domain.KindArray {
 			continue
+		}
+		shown := c.Name
+		if c.FK != nil {
+			shown = "_" + c.Name + "_label"
 		}
 		told, fuller := map[string]bool{}, slices.Clone(lines)
 		for i, row := range rows {
-			if times[lines[i]] > 1 && row[c.Name] != nil {
-				fuller[i] += ", " + spokenName(c.Name) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[c.Name])))
+			if times[lines[i]] > 1 && row[shown] != nil {
+				fuller[i] += ", " + strings.TrimSuffix(spokenName(c.Name), " id") + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
 			}
 			told[fuller[i]] = true
 		}
