@@ -216,9 +216,6 @@ func (a *aggregate) multiply(e *domain.Entity) *Error {
 			return failColumn(CodeBadArgument, c.Name, "A product needs columns of numbers; %s is none.", c.Name)
 		}
 		a.factors = append(a.factors, c)
-		if padded.MatchString(c.FullType) {
-			product.FullType = c.FullType
-		}
 	}
 	product.Expr = joinEach(a.factors, " * ", func(c *domain.Column) string { return c.SQL() + "::numeric" })
 	a.column = product
@@ -281,8 +278,8 @@ func (a *aggregate) sql(s *statement) string {
 		return "count(*)"
 	case a.Fn == vocab.AggregateDistinct:
 		return "count(DISTINCT " + a.column.SQL() + ")"
-	case a.Fn == "avg": // whose zeros would say that it is known to sixteen places
-		return "trim_scale(avg(" + a.column.SQL() + ")::numeric)"
+	case a.Fn == "avg", a.factors != nil && a.Fn != "count": // whose zeros would say that it is known to sixteen places, or to a tenth of a cent
+		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + ")::numeric)"
 	case isClosedList(a.column) && a.Fn != "count":
 		return "(" + s.value(a.column.Enum) + "::text[])[" + a.Fn + "(" + sortValueSQL(s, a.column, a.column.SQL()) + ")]"
 	case a.Fn == "count":

@@ -67,7 +67,7 @@ func TestAnalysesMultiplyColumns(t *testing.T) {
 	b := setupViews(t, "kiosk", `CREATE SCHEMA kiosk;
 		CREATE TABLE kiosk.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE kiosk.goods (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kiosk.users, name text NOT NULL, price numeric(65, 30) NOT NULL);
-		CREATE TABLE kiosk.sales (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kiosk.users, good_id integer NOT NULL REFERENCES kiosk.goods, pieces integer NOT NULL, sold_on date NOT NULL);
+		CREATE TABLE kiosk.sales (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES kiosk.users, good_id integer NOT NULL REFERENCES kiosk.goods, pieces integer NOT NULL, sold_on date NOT NULL, kilos numeric(8, 2) NOT NULL DEFAULT 1.5);
 		INSERT INTO kiosk.users (name) VALUES ('Ada');
 		INSERT INTO kiosk.goods (user_id, name, price) VALUES (1, 'Mug', 4.5), (1, 'Pen', 1.2);
 		INSERT INTO kiosk.sales (user_id, good_id, pieces, sold_on) VALUES (1, 1, 2, '2026-01-05'), (1, 2, 10, '2026-01-09'), (1, 1, 1, '2026-02-01')`, nil)
@@ -75,6 +75,8 @@ func TestAnalysesMultiplyColumns(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Equal(t, "21 100", sprintf("%v %v", rows[0]["sum_pieces_good_id_price"], rows[0]["most"]))
 	require.Equal(t, "4.5 1", sprintf("%v %v", rows[1]["sum_pieces_good_id_price"], rows[1]["most"]))
+	b.ok("analyze", vocab.ToolAnalyze, `{"table": "sales", "aggregates": [{"fn": "sum", "column": "kilos * kilos", "as": "n"}]}`)
+	require.Equal(t, `[{"n": 6.75}]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), "and none that both columns add")
 	for column, code := range map[string]crud.Code{
 		"pieces * sold_on": crud.CodeBadArgument, "pieces * good_id": crud.CodeBadArgument, "pieces * weight": crud.CodeUnknownColumn, "*pieces": crud.CodeUnknownColumn,
 	} {
