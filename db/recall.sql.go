@@ -91,7 +91,9 @@ FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
                          WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = $20::uuid LIMIT 1) AS t ON true
       WHERE f.kind <> 'turn'
-         OR t.id <> $21::uuid AND (t.session_id IS DISTINCT FROM $5::uuid OR t.number < $6::int)
+         OR t.id <> $21::uuid AND (t.number < $6::int OR t.created_at IS DISTINCT FROM (
+             SELECT own.created_at FROM turns AS own
+             WHERE own.session_id = $5::uuid AND own.number = t.number AND own.user_id = $20::uuid LIMIT 1))
       ORDER BY f.score DESC, f.kind <> 'turn', f.id
       LIMIT $22::int) AS h
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = $20::uuid LIMIT 1) AS s ON true
@@ -144,7 +146,8 @@ type RecallSearchRow struct {
 
 // RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
 // those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
-// planner expect half of all turns. Days begin and end as they do for the user.
+// planner expect half of all turns. Days begin and end as they do for the user. A turn that is shown is no find, nor is the same turn
+// in a fork, or in what this is a fork of.
 func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchParams) ([]*RecallSearchRow, error) {
 	rows, err := db.Query(ctx, RecallSearch,
 		arg.Query,

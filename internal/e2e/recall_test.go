@@ -49,3 +49,24 @@ turns:
 	require.Contains(t, recalled, "recipe_1", "rows are quoted by their refs")
 	c.fact("true", `SELECT bool_or(reason = 'recalled') FROM v_context WHERE session_id = $1 AND number = 10`)
 }
+
+// What a fork has of its parent is in view: found in the parent as well, it stood twice in the prompt.
+func TestForksRecallNothingThatTheyShow(t *testing.T) {
+	t.Parallel()
+	talk := `
+  - understand: {intent: chat}
+    think: {goal: talk, decision: plan, steps: []}
+    reply: Noted, nutmeg goes into the mash.`
+	c := converse(t, `
+turns:`+talk+`
+  - understand: {intent: read, recall: {query: "secret of grandmother's mash"}}
+    think: {goal: Say what it was, decision: plan, steps: []}
+    reply: It was nutmeg.`)
+	c.say("My grandmother's secret is nutmeg in the mash")
+	c.settle()
+	fork := c.fork(1)
+	fork.say("What was my grandmother's secret?")
+	think := fork.prompt(2, "think", 1)
+	require.Contains(t, section(think, "## Conversation"), "nutmeg in the mash")
+	require.Contains(t, section(think, "## What Happened"), "Recalled: nothing fits")
+}

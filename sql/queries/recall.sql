@@ -12,7 +12,8 @@ SELECT ARRAY(
 
 -- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
 -- those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
--- planner expect half of all turns. Days begin and end as they do for the user.
+-- planner expect half of all turns. Days begin and end as they do for the user. A turn that is shown is no find, nor is the same turn
+-- in a fork, or in what this is a fork of.
 -- name: RecallSearch :many
 SELECT h.kind, h.id, h.score,
        coalesce(h.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(h.number, 0)::int AS number,
@@ -26,7 +27,9 @@ FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
                          WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = @user_id::uuid LIMIT 1) AS t ON true
       WHERE f.kind <> 'turn'
-         OR t.id <> @except_turn::uuid AND (t.session_id IS DISTINCT FROM sqlc.narg(session)::uuid OR t.number < @shown_from::int)
+         OR t.id <> @except_turn::uuid AND (t.number < @shown_from::int OR t.created_at IS DISTINCT FROM (
+             SELECT own.created_at FROM turns AS own
+             WHERE own.session_id = sqlc.narg(session)::uuid AND own.number = t.number AND own.user_id = @user_id::uuid LIMIT 1))
       ORDER BY f.score DESC, f.kind <> 'turn', f.id
       LIMIT @lim::int) AS h
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = @user_id::uuid LIMIT 1) AS s ON true
