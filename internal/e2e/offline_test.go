@@ -212,6 +212,7 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"Preferences": {
 			{"I'm allergic to peanuts", "allergies: peanuts", []fact{{"{peanuts}", `SELECT allergies::text FROM kitchen.preferences WHERE user_id = $2`}}},
+			{"I never eat cilantro from now on", "dislikes: cilantro", []fact{{"{cilantro}", `SELECT disliked_ingredients::text FROM kitchen.preferences WHERE user_id = $2`}}},
 			{"I'm allergic to shellfish", "allergies: peanuts, shellfish", []fact{{"{peanuts,shellfish}", `SELECT allergies::text FROM kitchen.preferences WHERE user_id = $2`}}},
 		},
 		"Shopping": {

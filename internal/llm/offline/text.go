@@ -59,7 +59,7 @@ func cutWords(text string, needle []string) string {
 var (
 	courtesies = regexp.MustCompile(`(?i)^(?:(?:(?:hi|hey|hello)(?: there)?|oh|oops|hmm*|um|(?:no,? )?(?:hold on|wait)|ok|okay|so|well|now|then|and|also|great|thanks|thank you|perfect|good|please|alfred|just|actually|` +
 		`can you|could you|would you|will you|i want you to|i'd like you to|i would like you to|help me(?: to)?|let's|lets|let us|go ahead and|you can)[,!.]*\s+)+`)
-	closings    = regexp.MustCompile(`(?i)(?:[,\s]+(?:please|thanks|thank you|for me|now|again|then))+[.!?]*$`)
+	closings    = regexp.MustCompile(`(?i)(?:[,\s]+(?:please|thanks|thank you|for me|from now on|now|again|then))+[.!?]*$`)
 	determiners = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|your|some|any|this|that|these|those|all|of|more|another|new|other|saved|named|called)(?:\s+|$))+`)
 )
 
