@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Init writes a first declaration of a schema from its catalog: every table with
@@ -37,7 +39,7 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		return "", err
 	}
 	if len(cat.tables) == 0 {
-		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
+		return "", noTables(ctx, tx, schema)
 	}
 	w := &initWriter{cat: cat, Schema: schema, accounts: accounts, Title: schema}
 	w.findNames()
@@ -63,6 +65,20 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 	w.choose()
 
 	return w.write()
+}
+
+// noTables says in which other schemas there are tables: dumps of a program need not restore into public.
+func noTables(ctx context.Context, tx pgx.Tx, schema string) error {
+	others, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read schemas",
+		`SELECT DISTINCT schemaname::text FROM pg_tables WHERE schemaname NOT IN ('alfred', 'information_schema') AND schemaname NOT LIKE 'pg\_%' ORDER BY 1`)
+	if err != nil {
+		return err
+	}
+	if len(others) == 0 {
+		others = []string{"none"}
+	}
+
+	return fmt.Errorf("init domain: schema %q does not exist or has no tables; schemas with tables: %s", schema, strings.Join(others, ", "))
 }
 
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an

@@ -204,8 +204,8 @@ func (w *initWriter) ownedRows(fk catalogFK) bool {
 func (w *initWriter) isUsed(t *catalogTable, seen map[*catalogTable]bool) bool {
 	seen[t] = true
 
-	return w.referenced(t, func(from *catalogTable, _ catalogFK) bool {
-		return from != t && (w.Owner == "" || w.source.hasOwner(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.isUsed(from, seen))
+	return w.Owner == "" || w.referenced(t, func(from *catalogTable, _ catalogFK) bool {
+		return from != t && (w.source.hasOwner(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.isUsed(from, seen))
 	})
 }
 

@@ -150,8 +150,10 @@ func TestInitSpeaksToPeople(t *testing.T) {
 func TestInitUnknownSchema(t *testing.T) {
 	t.Parallel()
 
-	_, err := domain.Init(t.Context(), dbtest.Tx(t), "nowhere")
-	require.ErrorContains(t, err, `schema "nowhere" does not exist or has no tables`)
+	tx := dbtest.Tx(t)
+	exec(t, tx, "CREATE SCHEMA lot; CREATE TABLE lot.cars (id serial PRIMARY KEY)")
+	_, err := domain.Init(t.Context(), tx, "nowhere")
+	require.ErrorContains(t, err, `schema "nowhere" does not exist or has no tables; schemas with tables: kitchen, lot`)
 }
 
 const awkward = `

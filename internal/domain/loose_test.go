@@ -94,6 +94,19 @@ func TestInitFindsPeopleInOtherLanguages(t *testing.T) {
 	require.False(t, d.ByType("item").Reference)
 }
 
+// Where nothing says whose rows are, all share them; what lets somebody in stays out.
+func TestInitSharesAllWhereNobodyOwnsAnything(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA cards;
+		CREATE TABLE cards.recipes (id serial PRIMARY KEY, title text NOT NULL);
+		CREATE TABLE cards.login_codes (id serial PRIMARY KEY, digits text NOT NULL)`)
+	d := bound(t, tx, "cards")
+	require.True(t, d.ByType("recipe").Reference)
+	require.Contains(t, d.Text, "# left out, login_codes: by its name, its rows let people or programs in")
+}
+
 // What programs note of a file tells nobody which row it is.
 func TestInitLeavesFilesOutOfLines(t *testing.T) {
 	t.Parallel()

@@ -19,10 +19,12 @@ func Fold(word string) string {
 }
 
 // Singular returns the singular of a lower-case English word, accurately enough to compare words: berries, dishes,
-// shelves, tomatoes, eggs; glass and couscous stay.
+// shelves, tomatoes, eggs; glass, couscous and series stay.
 func Singular(word string) string {
 	switch {
 	case len(word) < 4:
+		return word
+	case hasSuffix(word, "series", "species"):
 		return word
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
 		return word[:len(word)-3] + "y"

@@ -145,7 +145,7 @@ func TestFold(t *testing.T) {
 	t.Parallel()
 
 	for word, want := range map[string]string{
-		"Meal Plans": "meal_plan", "meal-plan": "meal_plan", "meal_plans": "meal_plan", "berries": "berry", "dishes": "dish",
+		"Meal Plans": "meal_plan", "meal-plan": "meal_plan", "meal_plans": "meal_plan", "berries": "berry", "time_series": "time_series", "dishes": "dish",
 		"tomatoes": "tomato", "boxes": "box", "glass": "glass", "asparagus": "asparagus", "eggs": "egg", "Inventory": "inventory",
 		"gas": "gas", "shelves": "shelf", "olives": "olive", "": "", "recipes": "recipe",
 	} {
