@@ -110,13 +110,16 @@ func (w *initWriter) storesUTC() bool {
 	return w.cat.table("_prisma_migrations") != nil || w.cat.table("ar_internal_metadata") != nil || migrations != nil && migrations.column("inserted_at") != nil
 }
 
-// guessAccounts is the table that owner columns reference, "" for none.
-func (w *initWriter) guessAccounts() string {
-	if t := find(w.cat.tables, func(t *catalogTable) bool { return t.plainKey() && w.ownsRows(t) }); t != nil {
-		return t.Name
+// guessAccounts is the table that most owner columns reference, "" for none.
+func (w *initWriter) guessAccounts() (name string) {
+	most := 0
+	for _, t := range w.cat.tables {
+		if n := w.references(t, w.byOwner); n > most && t.plainKey() {
+			name, most = t.Name, n
+		}
 	}
 
-	return ""
+	return name
 }
 
 // initWriter writes one declaration.
@@ -188,7 +191,7 @@ func (w *initWriter) whyLeftOut(t *catalogTable) string {
 		return "by its name, its rows let people or programs in"
 	case w.source != nil:
 		return w.whyNotViewed(t)
-	case w.ownsRows(t):
+	case w.references(t, w.byOwner) > 0:
 		return "it holds the tenants themselves"
 	case len(t.primary) != 1:
 		return "it has no single-column primary key"
@@ -243,18 +246,22 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 	return nil, nil
 }
 
-// ownsRows reports whether other tables' owner column references this one.
-func (w *initWriter) ownsRows(t *catalogTable) bool {
-	return w.referenced(t, func(_ *catalogTable, fk catalogFK) bool { return slices.Equal(fk.Columns, []string{w.Owner}) })
+// byOwner reports whether a foreign key is an owner column.
+func (w *initWriter) byOwner(_ *catalogTable, fk catalogFK) bool {
+	return slices.Equal(fk.Columns, []string{w.Owner})
 }
 
-// referenced reports whether a foreign key that fits leads to the table.
-func (w *initWriter) referenced(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) bool {
-	return slices.ContainsFunc(w.cat.tables, func(from *catalogTable) bool {
-		return slices.ContainsFunc(from.foreignKeys, func(fk catalogFK) bool {
-			return w.cat.leadsTo(t, fk) && fits(from, fk)
-		})
-	})
+// references is how many foreign keys that fit lead to the table.
+func (w *initWriter) references(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) (n int) {
+	for _, from := range w.cat.tables {
+		for _, fk := range from.foreignKeys {
+			if w.cat.leadsTo(t, fk) && fits(from, fk) {
+				n++
+			}
+		}
+	}
+
+	return n
 }
 
 var notWord = regexp.MustCompile(`[^a-z]+`)

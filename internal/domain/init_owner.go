@@ -54,7 +54,7 @@ func (w *initWriter) peopleOf(owner string) string {
 func (w *initWriter) peopleTable() string {
 	people := func(fits func(*catalogTable) bool) string {
 		t := find(w.cat.tables, func(t *catalogTable) bool {
-			return fits(t) && t.plainKey() && w.referenced(t, func(from *catalogTable, _ catalogFK) bool { return from != t })
+			return fits(t) && t.plainKey() && w.references(t, func(from *catalogTable, _ catalogFK) bool { return from != t }) > 0
 		})
 		if t == nil {
 			return ""
@@ -68,14 +68,15 @@ func (w *initWriter) peopleTable() string {
 		}
 	}
 
-	return people(func(t *catalogTable) bool { return slices.ContainsFunc(t.columns, isSecret) && t.column("email") != nil })
+	return people(func(t *catalogTable) bool {
+		return slices.ContainsFunc(t.columns, isSecret) && t.column("email") != nil
+	})
 }
 
 // OtherAccounts are further tables of people or companies that several tables name.
 func (w *initWriter) OtherAccounts() (found []string) {
 	for _, t := range w.cat.tables {
-		naming := 0
-		several := w.referenced(t, func(*catalogTable, catalogFK) bool { naming++; return naming > 1 })
+		several := w.references(t, func(*catalogTable, catalogFK) bool { return true }) > 1
 		if several && w.source != nil && t != w.source.accounts && slices.Contains(peopleNames, t.word()) && t.plainKey() {
 			found = append(found, t.Name)
 		}
@@ -204,9 +205,9 @@ func (w *initWriter) ownedRows(fk catalogFK) bool {
 func (w *initWriter) isUsed(t *catalogTable, seen map[*catalogTable]bool) bool {
 	seen[t] = true
 
-	return w.Owner == "" || w.referenced(t, func(from *catalogTable, _ catalogFK) bool {
+	return w.Owner == "" || w.references(t, func(from *catalogTable, _ catalogFK) bool {
 		return from != t && (w.source.hasOwner(from) || !seen[from] && w.partOf(from, map[*catalogTable]bool{}) == "" && w.isUsed(from, seen))
-	})
+	}) > 0
 }
 
 // partOf is the table of whose rows each has one of this table for itself alone, "" for none: they are as private as those.

@@ -121,3 +121,19 @@ func TestInitLeavesFilesOutOfLines(t *testing.T) {
 	require.Contains(t, text, `display: "{name}{?stars: stars:{stars}}"`)
 	require.Contains(t, text, `semantic: "{name}.{?notes: {notes}.}"`)
 }
+
+// The accounts are the table that most rows name by the owner's column, whichever comes first.
+func TestInitTakesTheAccountsOfMost(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA rack;
+		CREATE TABLE rack.admins (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE rack.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE rack.audits (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.admins, text text NOT NULL);
+		CREATE TABLE rack.sites (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.users, name text NOT NULL);
+		CREATE TABLE rack.links (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.users, name text NOT NULL)`)
+	d := bound(t, tx, "rack")
+	require.Contains(t, d.Text, `accounts: "users"`)
+	require.NotContains(t, d.Text, "type: audit\n", "an admin's rows are not those of the user with the same number")
+}

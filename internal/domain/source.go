@@ -229,6 +229,8 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	name := s.decl.Owner
 	if e := s.entities[t.Name]; e != nil && e.Owner != "" {
 		name = e.Owner
+	} else if s.namesOthers(t, name) {
+		name = ""
 	}
 	if name != "" && t.column(name) != nil {
 		return name, ""
@@ -243,6 +245,14 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	}
 
 	return "", optional
+}
+
+// namesOthers reports whether a column, though called like that of an owner, holds keys of another table than that of the accounts:
+// the user_id of an admin says nothing of the user with that number.
+func (s *source) namesOthers(t *catalogTable, column string) bool {
+	leads := func(fk catalogFK) bool { return slices.Equal(fk.Columns, []string{column}) }
+
+	return s.accounts != nil && slices.ContainsFunc(t.foreignKeys, leads) && !slices.Contains(s.accountColumns(t), column)
 }
 
 // accountColumns are the columns of a table that name an account, in the order of its key: the follower comes before
