@@ -122,7 +122,10 @@ func TestK01WholeTurnsWhileTablesBelowViewsChange(t *testing.T) {
 		moved := alteration{"ALTER TABLE " + table + " RENAME TO other", "ALTER TABLE retail.other RENAME TO " + e.Table, e.Table + " is other now", nil}
 		called := alteration{"ALTER TABLE " + table + " RENAME COLUMN " + named + " TO other", "ALTER TABLE " + table + " RENAME COLUMN other TO " + named, e.Table + "." + named + " is other now", nil}
 		alterations := []alteration{closed, {called.do + ";" + moved.do, moved.undo + ";" + called.undo, "", nil}}
-		if table == "retail.orders" { // which a function writes
+		switch table {
+		case "retail.audit": // a trigger of the owner's names it
+			alterations = []alteration{closed}
+		case "retail.orders": // which a function writes
 			moved.affected, called.affected = []string{"the address"}, []string{"the address"}
 			alterations = []alteration{closed, moved, called}
 		}
