@@ -190,7 +190,11 @@ func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Ou
 		if err != nil {
 			return "", err
 		}
-		if rows := len(result.Changes) - len(drafts); rows > 0 {
+		within, err := c.isWithinDrafts(ctx, result, outcome)
+		if err != nil {
+			return "", err
+		}
+		if rows := len(result.Changes) - len(drafts); rows > 0 && !within {
 			parts = append(parts, c.s.runner.undoneRows(outcome, result, labels, rows))
 		}
 		switch len(drafts) {
@@ -206,6 +210,21 @@ func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Ou
 	}
 
 	return strings.TrimSpace(fmt.Sprintf("Took back %s: %s. %s", asked, strings.Join(parts, "; "), outcome.Aftermath)), nil
+}
+
+// isWithinDrafts reports whether a result's rows are parts of rows that are all drafts again: these hold them.
+func (c *commit) isWithinDrafts(ctx context.Context, parts *crud.Result, outcome *crud.Outcome) (bool, error) {
+	e := c.s.runner.Domain.Entity(parts.EntityType)
+	for _, other := range outcome.Results {
+		if parent := c.s.runner.Domain.Entity(other.EntityType); parent == nil || parent.Child(e.Table) == nil {
+			continue
+		}
+		_, drafts, err := c.labelsOf(ctx, other.Refs)
+
+		return len(drafts) > 0 && len(drafts) == len(other.Changes), err
+	}
+
+	return false, nil
 }
 
 // labelsOf are the labels of refs, of stored rows and of drafts.

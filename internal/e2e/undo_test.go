@@ -233,6 +233,15 @@ func TestUndoSaysWhatPartsAre(t *testing.T) {
 	require.Equal(t, "Took back “Double the butter”: set back the recipe ingredient 50 g butter.", c.undo(c.say("Double the butter").ID).Reply)
 }
 
+// What a draft holds again is not told as deleted.
+func TestUndoOfASavedDraftTellsOfTheDraft(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	c.say("Draft a Thai basil chicken")
+	c.say("Yes")
+	require.Equal(t, "Took back “Yes”: Thai Basil Chicken is a draft again.", c.say("Undo that").Reply)
+}
+
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.
 func TestUndoTellsWhatItWrote(t *testing.T) {
 	t.Parallel()
