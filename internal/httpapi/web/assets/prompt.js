@@ -2,7 +2,7 @@
 
 import { openDialog } from "./dialog.js";
 import { button, h } from "./dom.js";
-import { count, duration, spent } from "./format.js";
+import { capital, count, duration, spent } from "./format.js";
 import { guarded } from "./notice.js";
 
 /** @import { ContextItem, LlmCall } from "../../../../client/typescript/dist/api" */
@@ -50,7 +50,7 @@ export function openCall(call, title, earlier) {
     h("div", { class: "columns" },
       h("section", {}, h("h3", {}, "Asked"),
         request?.system && part("System", request.system),
-        messages.map((m, i) => part(m.role, said(m), i === messages.length - 1)),
+        messages.map((m, i) => part(capital(m.role), said(m), i === messages.length - 1)),
         request?.tools?.length > 0 && part(`Tools: ${request.tools.map((t) => t.name).join(", ")}`, pretty(request.tools)),
         request?.schema && part(`Schema: ${request.schema_name ?? ""}`, pretty(request.schema)),
         h("h3", {}, "Answered"),

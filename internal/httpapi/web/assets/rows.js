@@ -47,7 +47,7 @@ export async function showRows(now) {
   $("title").textContent = capital(type.plural);
   $("session-menu").hidden = true;
   document.title = `${capital(type.plural)} · Alfred`;
-  const find = h("input", { type: "search", id: "find-row", placeholder: `Search ${type.plural}`, "aria-label": `Search ${type.plural}`, autocomplete: "off", oninput: look });
+  const find = h("input", { type: "search", id: "find-row", placeholder: "Search", "aria-label": `Search ${type.plural}`, autocomplete: "off", oninput: look });
   const may = (verb) => type.writes.includes(verb);
   const toggle = (id, text, isOn, flip) => button(text, (event) => guarded(async () => {
     const pressed = /** @type {HTMLElement} */ (event.currentTarget);
