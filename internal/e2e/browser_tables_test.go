@@ -57,6 +57,7 @@ func TestY11Tables(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Escape))
 
 	b.click("#edit-rows")
+	b.until(`getComputedStyle(document.querySelector("#row-table .editable > span")).borderBottomStyle === "dashed"`) // seen without a mouse
 	b.eval(`[...document.querySelectorAll("#row-table tbody tr")].find((e) => e.textContent.includes("Basmati rice")).querySelector('[aria-label^="Change quantity"]').click()`)
 	b.until(`document.activeElement.matches("#row-table input[type=number]")`)
 	b.eval(`document.activeElement.value = "0.25"`)
