@@ -128,6 +128,26 @@ func TestFiguresAndOptionsTellRowsApart(t *testing.T) {
 	require.Equal(t, map[string]string{"customer_1": "Anna Meier, email a@one.de", "customer_2": "Anna Meier, email a@two.de"}, lines)
 }
 
+// A name that two rows have is no leave to change both: Anna Meier's new phone number became that of her namesake, too.
+func TestNamesakesAreNotChangedUnasked(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "club", `CREATE SCHEMA club;
+		CREATE TABLE club.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE club.members (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.users, first_name text NOT NULL, last_name text NOT NULL, email text, phone text);
+		INSERT INTO club.users (name) VALUES ('Ada');
+		INSERT INTO club.members (user_id, first_name, last_name, email) VALUES (1, 'Anna', 'Meier', 'a@one.de'), (1, 'Anna', 'Meier', 'a@two.de'), (1, 'Jon', 'Roe', 'j@one.de')`,
+		map[string][]string{"member": {"first_name", "last_name", "email", "phone"}})
+	b.read("members")
+	update := func(filters string) *crud.Approval {
+		return b.decide("write", call(vocab.ToolUpdate, `{"table": "members", "filters": [`+filters+`], "set": [{"column": "phone", "value": "5"}]}`)).Approval
+	}
+	asked := update(`{"field": "first_name", "op": "=", "value": "Anna"}, {"field": "last_name", "op": "=", "value": "Meier"}`)
+	require.NotNil(t, asked)
+	require.Contains(t, asked.Text, "This would change 2 members (phone: 5): Anna Meier, email a@one.de; Anna Meier, email a@two.de.")
+	require.Nil(t, update(`{"field": "last_name", "op": "in", "value": ["Roe"]}`))
+	require.Nil(t, update(`{"field": "id", "op": "in", "value": ["member_1", "member_2"]}`), "both are meant")
+}
+
 // What belongs to different rows is told apart by them, if nothing else differs: each garage has its Kemal.
 func TestFiguresTellRowsApartByTheirParents(t *testing.T) {
 	t.Parallel()

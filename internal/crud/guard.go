@@ -164,7 +164,7 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 }
 
 // mustAskForRows reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
-// many rows; to delete more rows than were named, or several rows by ref that the user has neither seen nor named; and
+// many rows; to more rows than were named; to delete several rows by ref that the user has neither seen nor named; and
 // to change a set (found neither by name nor by ref) of which nothing was shown in this session. Rows are counted over
 // all calls of a kind: what is split into many calls is no less.
 func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
@@ -175,7 +175,7 @@ func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition
 		return false, nil
 	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
 		return true, nil
-	case deletes && moreThanNamed(e, found, list):
+	case moreThanNamed(e, found, list):
 		return true, nil
 	case named, byRef(e, list) && !deletes:
 		return false, nil
