@@ -58,12 +58,22 @@ func (t *page) tellApart(e *view.Entity) string {
 		return ""
 	}
 	line := strings.TrimSuffix(t.DisplayLine(withNames(r)), " id:"+e.Ref)
-	facts := clean.Clip(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
+	facts := wholeWords(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
 	if facts == "" {
 		return ""
 	}
 
 	return ", " + facts
+}
+
+// wholeWords clips a text, but not within a word: what a half of a time means, nobody knows.
+func wholeWords(text string, most int) string {
+	clipped := clean.Clip(text, most)
+	if at := strings.LastIndexByte(clipped, ' '); clipped != text && at > 0 {
+		return clipped[:at] + "…"
+	}
+
+	return clipped
 }
 
 // withNames is a row with what the rows are called to which it points, in place of their refs: people say "the one at Hans'", and
