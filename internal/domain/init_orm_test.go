@@ -184,7 +184,8 @@ COMMENT ON COLUMN coded.jobs.role IS '0 is guest, 1 is host'`)
     lists: {status_word: [open, done]}
 `)
 	require.Contains(t, d.Text, `    # unsure: numbers of status, task_type that stand for words of your programs: models know the words by a comment of the column, or by
-    # computed: [{name: status_word, sql: "(ARRAY['...', '...'])[status + 1]", comment: "status in words: 0 is ..., 1 is ..."}] and lists: {status_word: [...]}
+    # computed: [{name: status_word, sql: "(ARRAY['...', '...'])[status + 1]", comment: "status in words: 0 is ..., 1 is ..."}] and lists: {status_word: [...]};
+    # people read them where {status_word} stands in display and spoken instead of {status}
 `)
 	require.Contains(t, d.ByType("job").Describe(), "status in words: 0 is open, 1 is done")
 	require.Equal(t, []string{"open", "done"}, d.ByType("job").Column("status_word").Enum)
