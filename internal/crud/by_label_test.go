@@ -134,10 +134,15 @@ func TestNamesakesAreNotChangedUnasked(t *testing.T) {
 	b := setupViews(t, "club", `CREATE SCHEMA club;
 		CREATE TABLE club.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE club.members (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.users, first_name text NOT NULL, last_name text NOT NULL, email text, phone text);
+		CREATE TABLE club.halls (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.users, name text NOT NULL);
+		CREATE TABLE club.tickets (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.users, hall_id integer NOT NULL REFERENCES club.halls, number integer NOT NULL, done boolean NOT NULL DEFAULT false, UNIQUE (hall_id, number));
 		INSERT INTO club.users (name) VALUES ('Ada');
+		INSERT INTO club.halls (user_id, name) VALUES (1, 'North'), (1, 'South');
+		INSERT INTO club.tickets (user_id, hall_id, number) VALUES (1, 1, 7), (1, 2, 7), (1, 2, 8);
 		INSERT INTO club.members (user_id, first_name, last_name, email) VALUES (1, 'Anna', 'Meier', 'a@one.de'), (1, 'Anna', 'Meier', 'a@two.de'), (1, 'Jon', 'Roe', 'j@one.de')`,
-		map[string][]string{"member": {"first_name", "last_name", "email", "phone"}})
+		map[string][]string{"member": {"first_name", "last_name", "email", "phone"}, "ticket": {"hall_id", "number", "done"}})
 	b.read("members")
+	b.read("tickets")
 	update := func(filters string) *crud.Approval {
 		return b.decide("write", call(vocab.ToolUpdate, `{"table": "members", "filters": [`+filters+`], "set": [{"column": "phone", "value": "5"}]}`)).Approval
 	}
@@ -146,6 +151,11 @@ func TestNamesakesAreNotChangedUnasked(t *testing.T) {
 	require.Contains(t, asked.Text, "This would change 2 members (phone: 5): Anna Meier, email a@one.de; Anna Meier, email a@two.de.")
 	require.Nil(t, update(`{"field": "last_name", "op": "in", "value": ["Roe"]}`))
 	require.Nil(t, update(`{"field": "id", "op": "in", "value": ["member_1", "member_2"]}`), "both are meant")
+	done := func(numbers string) *crud.Approval {
+		return b.decide("write", call(vocab.ToolUpdate, `{"table": "tickets", "filters": [{"field": "number", "op": "in", "value": `+numbers+`}], "set": [{"column": "done", "value": true}]}`)).Approval
+	}
+	require.NotNil(t, done(`[7, 8]`), "each hall has a ticket 7")
+	require.Nil(t, done(`[8]`))
 }
 
 // What belongs to different rows is told apart by them, if nothing else differs: each garage has its Kemal.

@@ -235,9 +235,13 @@ func namesRow(message, label string) bool {
 	return !slices.ContainsFunc(strings.Split(label, " · "), func(part string) bool { return !holdsWords(message, part) })
 }
 
-// moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
+// moreThanNamed reports whether a name or a code finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
-	return slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) && len(found.Rows) > len(c.texts) })
+	return slices.ContainsFunc(list, func(c condition) bool {
+		names := c.isLookup(e) || slices.Contains(e.Codes, c.column) && (c.op == opEqual || c.op == opIn)
+
+		return names && len(found.Rows) > len(c.texts)
+	})
 }
 
 // noteTargets keeps the rows for the question, should any call of the decision need one, and has the user asked about them.
