@@ -41,6 +41,16 @@ func (s *source) leadAsDeclared() {
 	}
 }
 
+// keyPairs takes both columns for the key of a table without one that does nothing but say which rows go together, as Rails and
+// Laravel make them: a pair that stands there twice is the same one.
+func (c *catalog) keyPairs() {
+	for _, t := range c.tables {
+		if len(t.primary) == 0 && len(t.columns) == 2 && !slices.ContainsFunc(t.columns, func(c *Column) bool { return c.Nullable || !t.references(c) }) {
+			t.primary = []string{t.columns[0].Name, t.columns[1].Name}
+		}
+	}
+}
+
 // leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them, and
 // last_bike_id if it holds some. One beside the name of a type may point anywhere.
 func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {

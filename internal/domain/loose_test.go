@@ -94,6 +94,25 @@ func TestInitFindsPeopleInOtherLanguages(t *testing.T) {
 	require.False(t, d.ByType("item").Reference)
 }
 
+// A table without a key that only pairs rows is known by its pairs.
+func TestInitKnowsPairs(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA fairs;
+		CREATE TABLE fairs.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE fairs.tags (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE fairs.stalls (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
+		CREATE TABLE fairs.stalls_tags (stall_id integer NOT NULL, tag_id integer NOT NULL);
+		INSERT INTO fairs.users (name) VALUES ('Ada'), ('Eve'); INSERT INTO fairs.tags (name) VALUES ('Cheese'), ('Wine');
+		INSERT INTO fairs.stalls (user_id, name) VALUES (1, 'Brie'), (2, 'Merlot'); INSERT INTO fairs.stalls_tags VALUES (1, 1), (2, 2)`)
+	d := attached(t, tx, "fairs", "    # read only; to allow more: writes: [create, update, delete] and columns: [stall_id, tag_id]", "    writes: [create, delete]\n    columns: [stall_id, tag_id]")
+	require.Contains(t, d.Text, `label: "{_stall_id_label} · {_tag_id_label}"`)
+	require.Equal(t, "1:1", as(t, tx, adaID, `SELECT string_agg(key, ' ') FROM fairs_alfred.stalls_tags`))
+	require.Equal(t, "1:2", as(t, tx, adaID, `INSERT INTO fairs_alfred.stalls_tags (stall_id, tag_id) VALUES (1, 2) RETURNING key`))
+	require.Equal(t, "1", as(t, tx, adaID, `WITH gone AS (DELETE FROM fairs_alfred.stalls_tags WHERE key = '1:1' RETURNING 1) SELECT count(*)::text FROM gone`))
+}
+
 // Where nothing says whose rows are, all share them; what lets somebody in stays out.
 func TestInitSharesAllWhereNobodyOwnsAnything(t *testing.T) {
 	t.Parallel()
@@ -131,9 +150,11 @@ func TestInitTakesTheAccountsOfMost(t *testing.T) {
 		CREATE TABLE rack.admins (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE rack.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE rack.audits (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.admins, text text NOT NULL);
+		CREATE TABLE rack.visits (id serial PRIMARY KEY, user_id text NOT NULL);
 		CREATE TABLE rack.sites (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.users, name text NOT NULL);
 		CREATE TABLE rack.links (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rack.users, name text NOT NULL)`)
 	d := bound(t, tx, "rack")
 	require.Contains(t, d.Text, `accounts: "users"`)
 	require.NotContains(t, d.Text, "type: audit\n", "an admin's rows are not those of the user with the same number")
+	require.NotContains(t, d.Text, "type: visit\n", "a text is no key of users")
 }

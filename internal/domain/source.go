@@ -47,6 +47,7 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
 	s.leadAsDeclared()
+	cat.keyPairs()
 	if err := s.findAccounts(); err != nil {
 		return nil, err
 	}
@@ -229,7 +230,7 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	name := s.decl.Owner
 	if e := s.entities[t.Name]; e != nil && e.Owner != "" {
 		name = e.Owner
-	} else if s.namesOthers(t, name) {
+	} else if !s.namesAccounts(t, name) {
 		name = ""
 	}
 	if name != "" && t.column(name) != nil {
@@ -247,12 +248,14 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 	return "", optional
 }
 
-// namesOthers reports whether a column, though called like that of an owner, holds keys of another table than that of the accounts:
-// the user_id of an admin says nothing of the user with that number.
-func (s *source) namesOthers(t *catalogTable, column string) bool {
+// namesAccounts reports whether a column that is called like that of an owner may hold keys of accounts, and is no foreign key to
+// another table: the user_id of an admin says nothing of the user with that number.
+func (s *source) namesAccounts(t *catalogTable, column string) bool {
 	leads := func(fk catalogFK) bool { return slices.Equal(fk.Columns, []string{column}) }
+	elsewhere := s.accounts != nil && slices.ContainsFunc(t.foreignKeys, leads) && !slices.Contains(s.accountColumns(t), column)
+	c := t.column(column)
 
-	return s.accounts != nil && slices.ContainsFunc(t.foreignKeys, leads) && !slices.Contains(s.accountColumns(t), column)
+	return c != nil && c.Kind == s.account.Kind && !elsewhere
 }
 
 // accountColumns are the columns of a table that name an account, in the order of its key: the follower comes before
