@@ -113,6 +113,20 @@ func TestInitKnowsPairs(t *testing.T) {
 	require.Equal(t, "1", as(t, tx, adaID, `WITH gone AS (DELETE FROM fairs_alfred.stalls_tags WHERE key = '1:1' RETURNING 1) SELECT count(*)::text FROM gone`))
 }
 
+// A deletion that sets shared rows free of the deleted one needs no owner of theirs.
+func TestViewsOfSharedRowsThatPointAtSomebodys(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA exams;
+		CREATE TABLE exams.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE exams.courses (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES exams.users, title text NOT NULL);
+		CREATE TABLE exams.tests (id serial PRIMARY KEY, course_id integer REFERENCES exams.courses ON DELETE SET NULL, title text NOT NULL);
+		CREATE TABLE exams.results (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES exams.users, test_id integer NOT NULL REFERENCES exams.tests, points integer)`)
+	d := attached(t, tx, "exams", "    # read only; to allow more: writes: [create, update, delete] and columns: [title]", "    writes: [delete]")
+	require.True(t, d.ByType("test").Reference)
+}
+
 // Where nothing says whose rows are, all share them; what lets somebody in stays out.
 func TestInitSharesAllWhereNobodyOwnsAnything(t *testing.T) {
 	t.Parallel()

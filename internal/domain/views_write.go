@@ -156,9 +156,13 @@ func (s *source) declOf(fk catalogFK) *EntityDecl {
 	return s.entities[fk.Table]
 }
 
-// Released are the view's columns that are set to null when the row they reference is deleted.
+// Released are the view's columns that are set to null when the row they reference is deleted. What is shared and nobody's is not
+// written to set them again.
 func (v *viewedType) Released() []string {
 	var names []string
+	if v.Decl.Reference && !v.begins(v.Table) && v.above[v.Table] == nil {
+		return nil
+	}
 	for _, fk := range v.Table.foreignKeys {
 		parent := v.declOf(fk)
 		if v.Table.View || parent == nil || !strings.HasPrefix(fk.OnDelete, "set ") || !v.mayBeRestored(parent) {
