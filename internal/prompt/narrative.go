@@ -181,7 +181,9 @@ func (t *page) recalledLine(found map[string]any) string {
 		parts[0] = "another conversation, " + clean.Value(found["date"])
 	}
 	for _, name := range []string{"message", "reply", "summary", "before", "after"} {
-		if said := clean.Value(found[name]); !clean.IsEmpty(found[name]) {
+		said := clean.Value(found[name])
+		repeats := name == "summary" && said == clean.Value(found["reply"]) // a short reply is its own summary
+		if !clean.IsEmpty(found[name]) && !repeats {
 			parts = append(parts, name+": "+clean.Quote(t.WithLabels(said), say.MaxFact))
 		}
 	}

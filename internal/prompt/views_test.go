@@ -452,7 +452,7 @@ func TestRecalled(t *testing.T) {
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Butter Chicken", LastRef: 9})
 	turn := b.running(t, 9, "what was the budget?", db.StepTypeAnalyze)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 0, Tool: "recall", Params: `{"query": "budget"}`, Rows: `[
-		{"type": "turn", "turn": 2, "message": "at most 30 euros", "reply": "Noted.", "_notice": "by words alone"}, {"type": "recipe", "id": "recipe_1", "name": "Butter Chicken"}]`})
+		{"type": "turn", "turn": 2, "message": "at most 30 euros", "reply": "Noted.", "summary": "Noted.", "_notice": "by words alone"}, {"type": "recipe", "id": "recipe_1", "name": "Butter Chicken"}]`})
 
 	think, act := b.think(t, turn), b.act(t, turn, 1).Frame
 	want := "### This turn\n- Recalled: turn 2; message: \"at most 30 euros\"; reply: \"Noted.\"\n- Recalled: recipe_1 (recipe)"
