@@ -122,7 +122,7 @@ func sameThing(e *domain.Entity, a, b map[string]any) bool {
 			}
 		}
 
-		return folded(a[name]) != folded(b[name])
+		return folded(e.Units.Told(name, a[name])) != folded(e.Units.Told(name, b[name]))
 	})
 }
 

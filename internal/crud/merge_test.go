@@ -141,3 +141,13 @@ func TestMergedRowsAreToldAsChanged(t *testing.T) {
 	require.Equal(t, "created 1 shopping item: Dragon fruit (shop_1)", add(`{"name": "Dragon fruit", "quantity": 1, "unit": "piece"}`))
 	require.Equal(t, "changed 1 shopping item: Dragon fruit (shop_1)", add(`{"name": "dragon fruit", "quantity": 2, "unit": "piece"}`))
 }
+
+// A unit that is never said tells no rows apart: people saw two lines of eggs, 2 without a unit and 8 by the count.
+func TestMergeRegardsNoUnitThatIsNotSaid(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, unit := range []string{`null`, `"piece"`, `"count"`, `"kg"`} {
+		b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "Dragon fruit", "quantity": 2, "unit": `+unit+`}}`)
+	}
+	require.Equal(t, "2 kg, 6 piece", query[string](b, `SELECT string_agg(trim_scale(quantity) || ' ' || unit, ', ' ORDER BY quantity) FROM kitchen.shopping_list WHERE name = 'Dragon fruit'`))
+}

@@ -162,7 +162,7 @@ func (b *typeBinder) bindUnits() {
 	if b.Column(u.Of).Kind != KindNumber {
 		b.problemf("units.of", "units: %s is not a number", u.Of)
 	}
-	b.Spoken.units = u
+	b.Units, b.Spoken.units = u, u
 }
 
 func (b *typeBinder) bindOrder() {

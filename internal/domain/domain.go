@@ -75,6 +75,8 @@ type Entity struct {
 	Label Template
 	// Display renders a row's line for prompts, without "- " and id; Spoken the same for people.
 	Display, Spoken Template
+	// Units is how people name the units of a number; nil for types without.
+	Units *Units
 	// Semantic renders the text to embed; zero if the type is not searched.
 	Semantic Template
 	// Match is the lookup through a canonical table; nil if there is none.

@@ -14,6 +14,18 @@ type Units struct {
 	Words map[string]string `yaml:"words"`
 }
 
+// Told is a value of a column, nil for a unit that is never said: 2 eggs are as many as 2 count eggs.
+func (u *Units) Told(column string, value any) any {
+	if u == nil || column != u.Column {
+		return value
+	}
+	if word, known := u.Words[formatValue(value, "")]; known && word == "" {
+		return nil
+	}
+
+	return value
+}
+
 // said is a row with its unit as people say it.
 func (u *Units) said(row map[string]any) map[string]any {
 	if u == nil {
