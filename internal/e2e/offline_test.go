@@ -126,6 +126,10 @@ func TestOfflineConversations(t *testing.T) {
 			{"save them as Sunday meal", "one draft under a new name", []fact{{"4", recipes}}},
 			{"save the tomato soup as Sunday Soup please", `^saved sunday soup`, []fact{{"Sunday Soup", newest}, {"1", draftsLeft}}},
 		},
+		"PlannedByDayAndMeal": {
+			{"put the butter chicken on sunday for dinner", "^saved sun .*dinner: butter chicken", []fact{{"Sunday dinner Butter Chicken", dinners}}},
+			{"put the pad see ew on my plan for friday", "^saved fri .*dinner: pad see ew", nil},
+		},
 		"ShownAtFirst": {
 			{"give me the recipe for pad see ew", `^\*\*pad see ew\*\*(?s:.*)- 250 g wide rice noodles`, nil},
 			{"show the butter chicken recipe", `^\*\*butter chicken\*\*.*one-pan\n(?s:.*)- 600 g chicken thighs`, nil},

@@ -19,7 +19,7 @@ var planWords = regexp.MustCompile(`(?i)\b(?:days?|week|weekend|meals?|menu|plan
 func acceptPlan(s *scene, c *command) bool {
 	c.kind = s.lex.schedule
 	at := onDay.FindStringSubmatch(c.text)
-	if c.kind == nil || one.MatchString(trimName(c.object)) || at != nil && one.MatchString(at[1]) {
+	if c.kind == nil || one.MatchString(trimName(c.object)) || at != nil && one.MatchString(at[1]+at[3]) {
 		return false
 	}
 	c.values = s.lex.valuesIn(c.text, c.kind)
@@ -36,7 +36,7 @@ func acceptPlan(s *scene, c *command) bool {
 }
 
 // onDay splits a request where its day begins.
-var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
+var onDay = regexp.MustCompile(`(?i)^\S+ (?:(.+) (?:to|on|in|into) (.+ (?:for|at) \w+)|(.+) (?:to|on|for|in|into|at) (.+))$`)
 
 // acceptSchedule: "put it on Friday's dinner", "add this to my meal plan".
 func acceptSchedule(s *scene, c *command) bool {
@@ -44,8 +44,8 @@ func acceptSchedule(s *scene, c *command) bool {
 	if e == nil {
 		return false
 	}
-	if at := onDay.FindStringSubmatch(c.text); at != nil && len(dates(at[2], s.Today)) > 0 {
-		c.object, when = at[1], at[2] // the whole name, however many words it has
+	if at := onDay.FindStringSubmatch(c.text); at != nil && len(dates(at[2]+at[4], s.Today)) > 0 {
+		c.object, when = at[1]+at[3], at[2]+at[4] // the whole name, however many words it has
 	}
 	c.object, c.kind, c.values = cutDates(c.object), e, s.lex.valuesIn(when, e)
 	what, where := s.lex.leadingType(c.object), s.lex.typeIn(when)
