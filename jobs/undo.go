@@ -167,8 +167,10 @@ func (u *undoing) target(ctx context.Context, c *commit) (*db.TurnUndoTargetRow,
 // whyNot says why a turn cannot be undone, "" if it can. Of one that cannot be undone as a whole, some rows perhaps can.
 func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	switch {
-	case target == nil || target.Undo == nil:
+	case target == nil:
 		return "There is nothing to take back."
+	case target.Undo == nil:
+		return "Nothing of " + target.Asked + " can be taken back: it changed nothing."
 	case *target.Undo == "done":
 		return "What " + target.Asked + " wrote has been taken back already."
 	case *target.Undo == "impossible" && target.UndoReason != nil && len(u.Refs) == 0:

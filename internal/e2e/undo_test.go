@@ -214,6 +214,22 @@ func TestImpossibleUndos(t *testing.T) {
 	require.Contains(t, string(raw), "undo")
 }
 
+// Of a message that changed nothing, the reply says that and which one is meant: whoever asks to take back the one before may mean
+// another.
+func TestUndoOfAReadSaysWhatChangedNothing(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read}
+    think: {goal: Show them, decision: plan, steps: [], calls: [{tool: db_read, table: recipes}]}
+    reply: You have 3.
+  - understand: {intent: write}
+    think: {goal: Undo it, decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: 1}]}]}
+`)
+	c.say("Show my recipes")
+	require.Equal(t, "Nothing of “Show my recipes” can be taken back: it changed nothing.", c.say("undo the one before").Reply)
+}
+
 // doubledButter changes nothing but a part of a recipe; the reply is left to the test.
 const doubledButter = `
 turns:
