@@ -377,11 +377,15 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 		}
 		id := fmt.Sprint(row[c.Name])
 		delete(row, c.Name)
-		if entry, known := entries[id]; known {
+		entry, known := entries[id]
+		if known {
 			row[c.Name] = entry.Ref
 		}
-		if label := labels[id]; label != "" {
+		switch label, shown := labels[id]; {
+		case label != "":
 			row["_"+c.Name+"_label"] = label
+		case !known && !shown: // without a word of whose it is, a figure reads like a total
+			row["_"+c.Name+"_label"] = "one that is not shown"
 		}
 	}
 

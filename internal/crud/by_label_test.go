@@ -164,14 +164,15 @@ func TestFiguresTellRowsApartByTheirParents(t *testing.T) {
 	b := setupViews(t, "garage", `CREATE SCHEMA garage;
 		CREATE TABLE garage.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE garage.sites (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, name text NOT NULL);
-		CREATE TABLE garage.mechanics (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, name text NOT NULL, site_id integer NOT NULL REFERENCES garage.sites);
+		CREATE TABLE garage.mechanics (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, name text NOT NULL, site_id integer NOT NULL REFERENCES garage.sites, phone text);
 		CREATE TABLE garage.jobs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, mechanic_id integer NOT NULL REFERENCES garage.mechanics, hours integer NOT NULL);
-		INSERT INTO garage.users (name) VALUES ('Ada');
+		INSERT INTO garage.users (name) VALUES ('Ada'), ('Eve');
 		INSERT INTO garage.sites (user_id, name) VALUES (1, 'North'), (1, 'South');
-		INSERT INTO garage.mechanics (user_id, name, site_id) VALUES (1, 'Kemal', 1), (1, 'Kemal', 2);
-		INSERT INTO garage.jobs (user_id, mechanic_id, hours) VALUES (1, 1, 3), (1, 2, 2)`, nil)
+		INSERT INTO garage.mechanics (user_id, name, site_id, phone) VALUES (1, 'Kemal', 1, '1'), (1, 'Kemal', 2, '2'), (1, 'Kemal', 2, '3'), (2, 'Ivo', 2, '4');
+		INSERT INTO garage.jobs (user_id, mechanic_id, hours) VALUES (1, 1, 3), (1, 2, 2), (1, 3, 1), (1, 4, 0)`, nil)
 	rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "jobs", "group_by": ["mechanic_id"], "aggregates": [{"fn": "sum", "column": "hours", "as": "n"}], "order_by": "n desc"}`))
-	require.Equal(t, []any{"Kemal, site North", "Kemal, site South"}, []any{rows[0]["_mechanic_id_label"], rows[1]["_mechanic_id_label"]})
+	require.Equal(t, []any{"Kemal, site North", "Kemal, site South, phone 2", "Kemal, site South, phone 3"}, []any{rows[0]["_mechanic_id_label"], rows[1]["_mechanic_id_label"], rows[2]["_mechanic_id_label"]})
+	require.Equal(t, map[string]any{"n": 0.0, "_mechanic_id_label": "one that is not shown"}, rows[3], "no total")
 }
 
 // People read names of columns in words, however programs write them.

@@ -216,7 +216,7 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 			told[fuller[i]] = true
 		}
 		if len(told) > len(times) {
-			return fuller
+			return apart(e, rows, fuller) // some may still be alike
 		}
 	}
 
