@@ -29,12 +29,16 @@ func (t *catalogTable) leadsLoosely(c *Column) bool {
 	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.OnDelete == "" && slices.Contains(fk.Columns, c.Name) })
 }
 
-// leadAsDeclared has columns point where the declaration says.
+// leadAsDeclared has columns point where the declaration says, always in one order: views that are written otherwise count as old.
 func (s *source) leadAsDeclared() {
-	for table, e := range s.entities {
-		for name, to := range e.References {
-			target := find(s.cat.tables, func(t *catalogTable) bool { return s.entities[t.Name] != nil && s.entities[t.Name].Type == to })
-			if t := s.cat.table(table); t != nil && t.column(name) != nil && target != nil && t.mayLead(t.column(name), target) {
+	for _, t := range s.cat.tables {
+		e := s.entities[t.Name]
+		if e == nil {
+			continue
+		}
+		for _, name := range sortedKeys(e.References) {
+			target := find(s.cat.tables, func(to *catalogTable) bool { return s.entities[to.Name] != nil && s.entities[to.Name].Type == e.References[name] })
+			if target != nil && t.column(name) != nil && t.mayLead(t.column(name), target) {
 				s.cat.lead(t, t.column(name), target)
 			}
 		}

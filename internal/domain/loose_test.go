@@ -1,7 +1,9 @@
 package domain_test
 
 import (
+	"regexp"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -171,4 +173,31 @@ func TestInitTakesTheAccountsOfMost(t *testing.T) {
 	require.Contains(t, d.Text, `accounts: "users"`)
 	require.NotContains(t, d.Text, "type: audit\n", "an admin's rows are not those of the user with the same number")
 	require.NotContains(t, d.Text, "type: visit\n", "a text is no key of users")
+}
+
+// The same declaration makes the same views, whatever order its references are read in.
+func TestViewsByNameStayTheSame(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA hub;
+		CREATE TABLE hub.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE hub.aisles (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
+		CREATE TABLE hub.boxes (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
+		CREATE TABLE hub.cells (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
+		CREATE TABLE hub.parts (id serial PRIMARY KEY, aisle_id integer NOT NULL, box_id integer NOT NULL, cell_id integer NOT NULL, name text NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, "hub", "")
+	require.NoError(t, err)
+	text = regexp.MustCompile(`    owned_by: .*\n`).ReplaceAllString(text, "")
+	decl, err := domain.Load(fstest.MapFS{"hub.yaml": {Data: []byte(text)}}, "hub.yaml")
+	require.NoError(t, err)
+	first, _, err := domain.Views(t.Context(), tx, decl)
+	require.NoError(t, err)
+	for range 20 {
+		decl, err = domain.Load(fstest.MapFS{"hub.yaml": {Data: []byte(text)}}, "hub.yaml")
+		require.NoError(t, err)
+		again, _, err := domain.Views(t.Context(), tx, decl)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	}
 }
