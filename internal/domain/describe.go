@@ -42,8 +42,6 @@ func (e *Entity) Describe() string {
 // WritesNote says what may not be done to the rows, "" if all may.
 func (e *Entity) WritesNote() string {
 	switch {
-	case e.Reference:
-		return ", shared, read only"
 	case len(e.Writes) == 0:
 		return ", read only"
 	case len(e.Writes) == len(Verbs()):

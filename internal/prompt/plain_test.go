@@ -273,7 +273,7 @@ func TestPlannersKnowWhatIsOnlyRead(t *testing.T) {
 	in := b.think(t, b.running(t, 1, "hello", db.StepTypeRead))
 	require.Equal(t, nodes.Home{Subdomain: "recipes", Type: "ing", Plural: "ingredients"}, in.Homes["ingredients"])
 	require.Contains(t, in.Persona, "**inventory** (inventory; reads ingredients")
-	require.Contains(t, in.Persona, "\n- ingredients, shared, read only: name, ", "a plan to add one would end in an apology")
+	require.Contains(t, in.Persona, "\n- ingredients, read only: name, ", "a plan to add one would end in an apology")
 	require.Contains(t, in.Persona, "\n- recipe_ingredients: recipe_id* (recipe), ingredient_id (ing), name*, quantity", "what a new row needs")
 }
 
