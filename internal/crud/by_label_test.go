@@ -158,6 +158,17 @@ func TestNamesakesAreNotChangedUnasked(t *testing.T) {
 	require.Nil(t, done(`[8]`))
 }
 
+// A canonical look-up is for variants, too: all the cream is moved, and thrown away only when the user agrees.
+func TestVariantsAreChangedTogether(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO kitchen.inventory (user_id, name, quantity, location) VALUES ($1, 'Cream', 1, 'pantry'), ($1, 'cream', 2, 'pantry')`, b.scope.UserID)
+	cream := `"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "cream"}]`
+	require.NotNil(t, b.decide("write", call(vocab.ToolDelete, "{"+cream+"}")).Approval)
+	require.Nil(t, b.decide("write", call(vocab.ToolUpdate, "{"+cream+`, "set": [{"column": "location", "value": "fridge"}]}`)).Approval)
+	require.Equal(t, "fridge fridge", query[string](b, `SELECT string_agg(location, ' ') FROM kitchen.inventory WHERE lower(name) = 'cream'`))
+}
+
 // What belongs to different rows is told apart by them, if nothing else differs: each garage has its Kemal.
 func TestFiguresTellRowsApartByTheirParents(t *testing.T) {
 	t.Parallel()
