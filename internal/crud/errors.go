@@ -198,7 +198,12 @@ func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema strin
 		return fail(CodeConflict, "There can be one row of %s, and there is one: change it with db_update.", entity.Table)
 	}
 
-	return violation(pgErr.Code, rule)
+	rows := "row"
+	if entity != nil && entity.Table == pgErr.TableName {
+		rows = entity.Name
+	}
+
+	return violation(pgErr.Code, rule, rows)
 }
 
 // strangerNotice says that no rows are shown because the user has no account, "" if that is not why.
@@ -266,7 +271,8 @@ func sentences(parts ...string) string {
 	return strings.Join(sentences, " ")
 }
 
-func violation(code string, rule constraintRule) *Error {
+// violation words a broken rule; rows is what a row of its table is called.
+func violation(code string, rule constraintRule, rows string) *Error {
 	columns := rule.columns
 	names := strings.Join(columns, ", ")
 	column := ""
@@ -285,7 +291,7 @@ func violation(code string, rule constraintRule) *Error {
 			where = ", where " + rule.definition
 		}
 
-		return failColumn(CodeConflict, column, "There is already a row with the same %s%s.", cmp.Or(names, "key"), where)
+		return failColumn(CodeConflict, column, "Another %s has the same %s%s.", rows, cmp.Or(names, "key"), where)
 	case code == pgerrcode.ExclusionViolation:
 		return failColumn(CodeConflict, column, "%s.", exclusionInWords(rule.definition, columns))
 	case code == pgerrcode.ForeignKeyViolation:

@@ -112,8 +112,8 @@ func TestUniqueIndexesNameTheirColumns(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "First"}}`)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Second", "weight": 3, "shelf": 20}}`)
 	for args, want := range map[string]string{
-		`{"name": "FIRST"}`:                            "There is already a row with the same lower(name), where weight IS NULL.",
-		`{"name": "Third", "weight": 3}`:               "There is already a row with the same weight.",
+		`{"name": "FIRST"}`:                            "Another crate has the same lower(name), where weight IS NULL.",
+		`{"name": "Third", "weight": 3}`:               "Another crate has the same weight.",
 		`{"name": "Fourth", "weight": 4, "shelf": 25}`: "Its shelf to shelf + 10 overlaps that of another row, where shelf IS NOT NULL.",
 	} {
 		require.Equal(t, want, b.refused("write", vocab.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeConflict))
