@@ -267,7 +267,7 @@ turns:
 	require.Equal(t, "read empty, read empty, read empty, read empty, read empty, read empty, read empty, read empty, read skipped", said.outcomes(),
 		"V37: what has no room is named as not done")
 	require.Contains(t, c.prompt(1, "reply", 1), "the plan was too long for one turn")
-	require.Contains(t, c.prompt(1, "think", 1), "At most 8 steps")
+	require.Contains(t, c.prompt(1, "think", 1), "Mode: PLAN (max 8 steps)")
 	require.Len(t, c.send(message{"message": "write something", "mode": "create"}).Steps, 4)
 	require.Contains(t, c.prompt(2, "think", 2), "at most 4 are allowed")
 	require.Len(t, c.send(message{"message": "quickly", "mode": "quick"}).Steps, 2)

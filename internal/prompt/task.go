@@ -92,7 +92,7 @@ func (t *page) currentTask(s *section) {
 	s.line(`User says: "`, message, `"`)
 	t.notices(s)
 	s.line(t.today())
-	s.line("At most ", strconv.Itoa(t.config.MaxSteps[t.Turn.Mode]), " steps")
+	s.line("Mode: ", strings.ToUpper(t.Turn.Mode), " (max ", strconv.Itoa(t.config.MaxSteps[t.Turn.Mode]), " steps)")
 	if t.Understood().Intent != "" {
 		s.line("Intent: ", clean.Inline(t.Understood().Intent, say.ShortLine))
 	}
