@@ -367,7 +367,7 @@ func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, r
 	if err != nil {
 		return err
 	}
-	labels, err := readerOf(distinctNames, tx, d.scope.UserID)(ctx, target, ids)
+	labels, err := namesByKey(distinctNames).asTenant(tx, d.scope.UserID)(ctx, target, ids)
 	if err != nil {
 		return err
 	}

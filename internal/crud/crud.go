@@ -94,7 +94,7 @@ func (r *Result) Lines(e *domain.Entity) []string {
 		said := []string{spokenLine(e, row)}
 		for _, c := range r.setBack {
 			if row[c.Name] == nil || !slices.Contains(shown, c.Name) && !slices.Contains(shown, "_"+c.Name+"_label") {
-				said = append(said, strings.TrimSuffix(spokenName(c.Name), " id")+": "+rowWords(c, row))
+				said = append(said, columnInWords(c)+": "+rowWords(c, row))
 			}
 		}
 

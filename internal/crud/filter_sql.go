@@ -248,27 +248,27 @@ func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	if fault != nil {
 		return nil, fault // check the shape first: it needs no lookup and yields a better error
 	}
-	var own []registry.Filter
+	var names, rest []registry.Filter
 	var exist []condition
 	for i, c := range list {
-		if c.pointing == nil {
-			own = append(own, filters[i])
-
-			continue
+		if c.pointing != nil {
+			var err error
+			if c.pointing.where, err = d.conditions(ctx, tx, c.pointing.entity, c.pointing.filters, drafts); err != nil {
+				return nil, err
+			}
+			exist = append(exist, c)
+		} else if target, _ := namedTarget(e, filters[i]); target != nil {
+			names = append(names, filters[i])
+		} else {
+			rest = append(rest, filters[i])
 		}
-		var err error
-		if c.pointing.where, err = d.conditions(ctx, tx, c.pointing.entity, c.pointing.filters, drafts); err != nil {
-			return nil, err
-		}
-		exist = append(exist, c)
 	}
-	names := func(filter registry.Filter) bool { target, _ := namedTarget(e, filter); return target != nil }
-	rest, decided := withoutDrafts(e, slices.DeleteFunc(slices.Clone(own), names), drafts)
+	rest, decided := withoutDrafts(e, rest, drafts)
 	list, err := d.withoutRefs(ctx, e, rest)
 	if err != nil {
 		return nil, err
 	}
-	named, unknown, err := namedConditions(ctx, tx, e, only(own, names), list)
+	named, unknown, err := namedConditions(ctx, tx, e, names, list)
 	if err != nil {
 		return nil, err
 	}

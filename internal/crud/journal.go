@@ -307,7 +307,7 @@ func (j *journal) recordCall(o *domain.Operation, key string, args map[string]an
 	w := j.add(o.On, key, actionCalled)
 	w.Before = formerCall{Operation: o.Name, Args: args}
 	if o.Inverse == nil {
-		w.Lost = new(fmt.Sprintf("%s %s", capital(spokenName(o.Name)), vocab.NoWayBack))
+		w.Lost = new(fmt.Sprintf("%s %s", capital(domain.Spoken(o.Name)), vocab.NoWayBack))
 	}
 }
 
@@ -320,8 +320,5 @@ func (j *journal) recordReached(o *domain.Operation, e *domain.Entity, rows []ma
 		}
 	}
 }
-
-// spokenName is a name of the database as people read it.
-func spokenName(name string) string { return domain.Spoken(name) }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

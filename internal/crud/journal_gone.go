@@ -106,7 +106,7 @@ func lostUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string)
 			return new(fmt.Sprintf("With the %s, %s of others are deleted or changed, which I do not see and cannot bring back.", e.Name, unseen.Shown.Plural)), true, nil
 		}
 		if there {
-			return new(fmt.Sprintf("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, spokenName(unseen.Name))), false, nil
+			return new(fmt.Sprintf("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, domain.Spoken(unseen.Name))), false, nil
 		}
 	}
 

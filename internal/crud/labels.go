@@ -101,11 +101,8 @@ func labels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string)
 	return called, nil
 }
 
-// labelReader reads labels as the tenant, one statement per type.
-func labelReader(tx pgx.Tx, user uuid.UUID) registry.LabelReader { return readerOf(labels, tx, user) }
-
-// readerOf has what reads names do so as the tenant.
-func readerOf(names namesByKey, tx pgx.Tx, user uuid.UUID) registry.LabelReader {
+// asTenant has what reads names do so as the tenant.
+func (names namesByKey) asTenant(tx pgx.Tx, user uuid.UUID) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (called map[string]string, err error) {
 		err = pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
 			called, err = names(ctx, tenant, e, ids)
@@ -194,6 +191,9 @@ func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 	return apart(e, rows, each(rows, func(row map[string]any) string { return spokenLine(e, row) }))
 }
 
+// columnInWords is what people call a column: of a reference, what it points to.
+func columnInWords(c *domain.Column) string { return strings.TrimSuffix(domain.Spoken(c.Name), " id") }
+
 // apart adds to lines that are alike what tells them apart: of four comments with the same words, when each was made.
 func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 	times := map[string]int{}
@@ -211,7 +211,7 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 		told, fuller := map[string]bool{}, slices.Clone(lines)
 		for i, row := range rows {
 			if times[lines[i]] > 1 && row[shown] != nil {
-				fuller[i] += ", " + strings.TrimSuffix(spokenName(c.Name), " id") + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
+				fuller[i] += ", " + columnInWords(c) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
 			}
 			told[fuller[i]] = true
 		}
@@ -250,7 +250,7 @@ func firstValues(e *domain.Entity, row map[string]any) string {
 			text = registry.Scrub(fmt.Sprint(row[c.Name]))
 		}
 		if text != "" && len(said) < namedInQuestion {
-			said = append(said, spokenName(c.Name)+" "+text)
+			said = append(said, domain.Spoken(c.Name)+" "+text)
 		}
 	}
 	if len(said) == 0 {

@@ -106,7 +106,7 @@ func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[
 			text = argumentWords(c, values[name])
 		}
 		if text = registry.Scrub(text); text != "" {
-			words = append(words, spokenName(name)+": "+text)
+			words = append(words, domain.Spoken(name)+": "+text)
 		}
 	}
 
@@ -152,7 +152,7 @@ func (op *operateOp) callInWords(ctx context.Context, tx pgx.Tx) (string, error)
 // words say on which row the operation would be carried out, and with what. One that is named after the type, as cancel_order, is
 // not told with both names.
 func (op *operateOp) words(label string, with ...string) string {
-	does, row := spokenName(op.declared.Name), nounAndLabel(op.declared.On, label)
+	does, row := domain.Spoken(op.declared.Name), nounAndLabel(op.declared.On, label)
 	if verb, named := strings.CutSuffix(does, " "+op.declared.On.Name); named {
 		does = verb + " the"
 	} else {

@@ -216,5 +216,5 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 
 // translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
 func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
-	return d.registry.TranslateRows(ctx, results, labelReader(tx, d.scope.UserID))
+	return d.registry.TranslateRows(ctx, results, namesByKey(labels).asTenant(tx, d.scope.UserID))
 }

@@ -301,7 +301,7 @@ func (d *decision) noteDone(ctx context.Context, tx pgx.Tx, user User, operation
 		for i := range done {
 			done[i].Action = d.attributed(done[i].Action)
 		}
-		_, err = registry.New(tx, d.tools.domain, d.scope).TranslateRows(ctx, done, labelReader(tx, user.ID))
+		_, err = registry.New(tx, d.tools.domain, d.scope).TranslateRows(ctx, done, namesByKey(labels).asTenant(tx, user.ID))
 	}
 	if err != nil {
 		return err

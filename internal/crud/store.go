@@ -116,7 +116,7 @@ func (s *step) told(known *domain.Domain) string {
 	case s.entity == nil && word != "":
 		return word + " " + counted(r.RowCount, "row", "rows")
 	case s.entity == nil:
-		return spokenName(r.Tool)
+		return domain.Spoken(r.Tool)
 	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "":
@@ -155,7 +155,7 @@ func (s *step) operationTold(known *domain.Domain) string {
 		parts = append(parts, strings.TrimSuffix(r.Notice, "."))
 	}
 
-	return spokenName(r.Tool) + ": " + strings.Join(parts, "; ")
+	return domain.Spoken(r.Tool) + ": " + strings.Join(parts, "; ")
 }
 
 func counted(n int, one, many string) string {

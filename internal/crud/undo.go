@@ -88,7 +88,7 @@ func (u *undoing) requireAsBefore() error {
 			was, counts := were[w.at()][c.Name]
 			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
 				return fail(CodeConflict, "The database would not leave the %s as it was (%s). Nothing was taken back.",
-					nounAndLabel(w.entity, labelOf(w.entity, were[w.at()])), spokenName(c.Name))
+					nounAndLabel(w.entity, labelOf(w.entity, were[w.at()])), domain.Spoken(c.Name))
 			}
 		}
 	}
@@ -242,7 +242,7 @@ func (u *undoing) mustAgree() bool {
 		case isWrite && !w.entity.May(reverse.verb):
 			effects[reverse.words+" "+w.entity.Plural] = true
 		case o != nil && !o.Confirm.Never: // a conditional approval is always asked for
-			effects["do "+spokenName(o.Name)] = true
+			effects["do "+domain.Spoken(o.Name)] = true
 		}
 	}
 	if len(effects) == 0 || u.Agreed {

@@ -70,7 +70,7 @@ func (u *undoing) requireAsLeft(w *formerWrite) error {
 	case changed == "":
 		return nil
 	default:
-		what = "has changed since (" + spokenName(changed) + ")"
+		what = "has changed since (" + domain.Spoken(changed) + ")"
 	}
 
 	return u.notAsLeft(w.entity, w.EntityID, w.now, what)
@@ -158,7 +158,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 		return !chosen[w.at()]
 	})
 	if i := slices.IndexFunc(u.writes, func(w *formerWrite) bool { return w.Action == actionCalled }); i >= 0 && len(u.kept) > 0 {
-		return fail(CodeNotAllowed, "%s cannot be taken back in part. Nothing was changed.", capital(spokenName(u.writes[i].call.Operation)))
+		return fail(CodeNotAllowed, "%s cannot be taken back in part. Nothing was changed.", capital(domain.Spoken(u.writes[i].call.Operation)))
 	}
 
 	return nil

@@ -171,7 +171,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 	}
 	o := u.inverse(w)
 	if o == nil {
-		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(spokenName(w.call.Operation)))
+		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(domain.Spoken(w.call.Operation)))
 	}
 	args := map[string]any{}
 	for name, value := range w.call.Args {

@@ -98,7 +98,7 @@ var centsNamed = regexp.MustCompile(`(?:^| )cents?(?:$| )`)
 
 // inCents reports whether whole numbers of a column are amounts of money in its smallest unit: 213.00 is an amount in another one.
 func inCents(c *domain.Column) bool {
-	return integerBits[c.Type] > 0 && centsNamed.MatchString(strings.ToLower(spokenName(c.Name)))
+	return integerBits[c.Type] > 0 && centsNamed.MatchString(strings.ToLower(domain.Spoken(c.Name)))
 }
 
 // weekdays are the names of days as prompts print them.
