@@ -67,6 +67,9 @@ type catalogFK struct {
 	OnDelete string // "" of one that Postgres does not know: a name or a declaration says where the column points
 }
 
+// holds reports whether the foreign key is this column alone.
+func (fk catalogFK) holds(column string) bool { return slices.Equal(fk.Columns, []string{column}) }
+
 func (c *catalog) table(name string) *catalogTable {
 	return find(c.tables, func(t *catalogTable) bool { return t.Name == name })
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Describe describes the entity's table to a model: what it is, its columns with type, allowed values and comment, its
-// column sets and children. Hidden columns are omitted, and those that another one says. It is generated from the catalog, so that no prompt names a
-// column that does not exist.
+// column sets and children. Hidden columns are omitted, and those that another one says. It is generated from the
+// catalog, so that no prompt names a column that does not exist.
 func (e *Entity) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)", e.Table, e.Type)

@@ -149,7 +149,6 @@ type initEntity struct {
 
 	Table     *catalogTable
 	Kind      string // ref type
-	short     string // the table's name without what it shares with others
 	Label     string
 	names     []string // columns of the label
 	moment    *Column  // the time that stands beside a label that is a number
@@ -169,7 +168,7 @@ func (w *initWriter) choose() {
 
 			continue
 		}
-		e := &initEntity{initWriter: w, Table: t, short: w.shorts[t], Kind: uniqueType(w.shorts[t], taken), Reference: t.column(w.Owner) == nil}
+		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(w.shorts[t], taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
 			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind
@@ -248,7 +247,7 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 
 // byOwner reports whether a foreign key is an owner column.
 func (w *initWriter) byOwner(_ *catalogTable, fk catalogFK) bool {
-	return slices.Equal(fk.Columns, []string{w.Owner})
+	return fk.holds(w.Owner)
 }
 
 // references is how many foreign keys that fit lead to the table.

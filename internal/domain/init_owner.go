@@ -125,7 +125,7 @@ func (w *initWriter) seemsOwner(t *catalogTable, c *Column) bool {
 		return ownerNames.MatchString(snake(c.Name))
 	}
 
-	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.Table == w.accounts && slices.Equal(fk.Columns, []string{c.Name}) })
+	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.Table == w.accounts && fk.holds(c.Name) })
 }
 
 // ownerColumn is the column that holds to whom the rows belong, "" for none.

@@ -58,7 +58,7 @@ func (e *initEntity) Spoken() string { return strings.ReplaceAll(e.Kind, "_", " 
 
 // Plural is what people call several rows.
 func (e *initEntity) Plural() string {
-	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.short), "_", " ")))
+	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.shorts[e.Table]), "_", " ")))
 }
 
 // Relation is the table with its schema, as SQL.
@@ -290,8 +290,7 @@ func fact(c *Column, spoken bool) string {
 	case spoken && c.Kind == KindTime && c.Type != "interval":
 		layout = ":15:04"
 	}
-	words := strings.ReplaceAll(camelHump.ReplaceAllString(braced(c.Name), "${1} ${2}"), "_", " ")
-	said, value := strings.ToLower(words), "{"+name+layout+"}"
+	said, value := strings.ToLower(Spoken(braced(c.Name))), "{"+name+layout+"}"
 	switch {
 	case oneOfFew(c) && spoken:
 		said = ", " + value

@@ -37,11 +37,9 @@ func (s *source) leadAsDeclared() {
 			continue
 		}
 		for _, name := range sortedKeys(e.References) {
-			target := find(s.cat.tables, func(to *catalogTable) bool {
-				return s.entities[to.Name] != nil && s.entities[to.Name].Type == e.References[name]
-			})
-			if target != nil && t.column(name) != nil && t.mayLead(t.column(name), target) {
-				s.cat.lead(t, t.column(name), target)
+			c, target := t.column(name), s.tableOf(e.References[name])
+			if c != nil && target != nil && t.mayLead(c, target) {
+				s.cat.lead(t, c, target)
 			}
 		}
 	}

@@ -251,7 +251,7 @@ func (s *source) ownerColumns(t *catalogTable) (firm, optional string) {
 // namesAccounts reports whether a column that is called like that of an owner may hold keys of accounts, and is no foreign key to
 // another table: the user_id of an admin says nothing of the user with that number.
 func (s *source) namesAccounts(t *catalogTable, column string) bool {
-	leads := func(fk catalogFK) bool { return slices.Equal(fk.Columns, []string{column}) }
+	leads := func(fk catalogFK) bool { return fk.holds(column) }
 	elsewhere := s.accounts != nil && slices.ContainsFunc(t.foreignKeys, leads) && !slices.Contains(s.accountColumns(t), column)
 	c := t.column(column)
 
