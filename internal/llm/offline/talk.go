@@ -37,8 +37,10 @@ func (s *scene) talk(c *command) string {
 		return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
 	case c.verb == verbReject:
 		return s.noted(c)
-	case c.verb == verbPending && len(drafts) > 0:
-		return "Not saved yet: " + list(drafts, "and") + ". " + offerWords + map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
+	case c.verb == verbPending && len(drafts) == 1:
+		return "Not saved yet: " + drafts[0] + ". " + offerWords + "it?"
+	case c.verb == verbPending && len(drafts) > 1:
+		return "Not saved yet: " + list(drafts, "and") + ". " + offerWords + "them?"
 	case c.verb == verbCancel:
 		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
 	case c.verb == verbCompare:
