@@ -135,6 +135,9 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 	for e, rows := range found {
 		spoken := each(rows.Rows, func(row map[string]any) string { return spokenLine(e, row) })
 		for i, line := range apart(e, rows.Rows, spoken) {
+			if len(found) > 1 {
+				line += " (" + e.Name + ")"
+			}
 			lines[named[rowKey{e.Type, keyText(rows.Rows[i], e)}]] = line
 		}
 	}

@@ -267,4 +267,7 @@ func TestLinesTellRowsApart(t *testing.T) {
 	require.Len(t, lines, 2)
 	require.Equal(t, "Call mum", lines["task_1"])
 	require.Equal(t, "Call mum (due Mon 30 Nov 2026)", lines["task_2"])
+	lines, err = b.tools.Lines(t.Context(), b.tx, b.at(), []string{"task_1", b.ok("write", vocab.ToolCreate, `{"table": "shopping_list", "data": {"name": "Call mum"}}`).Refs[0]})
+	require.NoError(t, err)
+	require.Equal(t, "Call mum (task)", lines["task_1"])
 }

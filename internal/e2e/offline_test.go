@@ -55,6 +55,16 @@ func TestOfflineConversations(t *testing.T) {
 			{"How many of them are over 450 g?", `are 2 pantry items \(quantity over 450\)`, nil},
 			{"what do I need to buy for them?", beyond, nil},
 		},
+		"Among": {
+			{"Show me quick recipes", "found 2 recipes", nil},
+			{"which of them is the fastest?", "(?s)^found 1 .*pad see ew", nil},
+			{"Add milk to my shopping list", "saved milk", nil},
+			{"What is in the fridge?", "spinach", nil},
+			{"remove milk", `(?s)^which one do you mean\?.*milk \(1 l\), fridge \(pantry item\).*milk, dairy \(shopping item\)`, []fact{{"12", pantry}}},
+			{"Show me quick recipes", "found 2 recipes", nil},
+			{"which of those takes longest?", "(?s)^found 1 .*shakshuka", nil},
+			{"the second one", "shakshuka", []fact{{"12", pantry}, {"3", recipes}}},
+		},
 		"Dated": {
 			{"Set the expiry date of the milk to today", "changed milk", nil},
 			{"What expires this week?", "- milk", nil},

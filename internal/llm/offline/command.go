@@ -37,7 +37,7 @@ type command struct {
 	values []value // to write
 	column *domain.Column
 	about  found           // the known things that are meant
-	among  []*nodes.Entity // the rows shown last, among which to count
+	among  []*nodes.Entity // the rows shown last, if the command is about these
 	rows   selection       // or the rows, known or not
 
 	rest string // another wish of the message, which is left undone
@@ -240,7 +240,14 @@ func (s *scene) chosen() []*nodes.Entity {
 		s.byName(&r, nil, options)
 	}
 
-	return r.entities
+	return s.offered(r.entities)
+}
+
+// offered are those of some things that the open question lets choose; all, if it leaves that open.
+func (s *scene) offered(things []*nodes.Entity) []*nodes.Entity {
+	options := s.options()
+
+	return filtered(things, func(e *nodes.Entity) bool { return len(options) == 0 || slices.Contains(options, e) })
 }
 
 var (
@@ -274,7 +281,7 @@ func (s *scene) completes(asked, c *command) bool {
 
 		return true
 	case asked.is(verbChange, verbRemove, verbShow):
-		s.answerWith(asked, s.find(answer, asked.kind).entities)
+		s.answerWith(asked, s.offered(s.find(answer, asked.kind).entities))
 		return len(asked.about.entities) == 1
 	default:
 		return false

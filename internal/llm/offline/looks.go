@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"alfred/internal/domain"
-	"alfred/nodes"
 )
 
 var (
@@ -70,7 +69,7 @@ func acceptLook(s *scene, c *command) bool {
 	}
 	c.kind, c.also = s.typesSought(c)
 	if c.kind == nil && oneOfThem.MatchString(c.object) {
-		return s.looksAmong(c, s.shown(nil))
+		return s.looksAmong(c)
 	}
 	c.about = s.find(c.object)
 	if s.meansThing(c) {
@@ -136,11 +135,12 @@ func (s *scene) looksInside(c *command) bool {
 }
 
 // looksAmong asks of the list shown last what columns say.
-func (s *scene) looksAmong(c *command, shown []*nodes.Entity) bool {
-	if len(shown) == 0 {
+func (s *scene) looksAmong(c *command) bool {
+	c.object, c.among = oneOfThem.ReplaceAllString(c.object, ""), s.shown(nil)
+	if len(c.among) == 0 {
 		return false
 	}
-	c.verb, c.kind = verbList, s.typeOf(shown)
+	c.verb, c.kind = verbList, s.typeOf(c.among)
 	by := s.compare(c.kind, c.object)
 
 	return by.compares() || by.order != nil

@@ -168,8 +168,17 @@ func (s *scene) hasRead(e *domain.Entity) bool {
 	return slices.ContainsFunc(s.did(vocab.ToolRead), func(r nodes.Result) bool { return r.Type == e.Type })
 }
 
+// filters are the conditions of a look or a count.
+func (c *command) filters() []filter {
+	if len(c.among) == 0 {
+		return c.rows.where
+	}
+
+	return append([]filter{refFilter(refsOf(c.among)...)}, c.rows.where...)
+}
+
 func (p *planner) list() {
-	by, order := p.c.rows, args{}
+	by, where, order := p.c.rows, p.c.filters(), args{}
 	if by.order != nil {
 		order["order_by"], order["limit"] = by.order.Name, 1
 	}
@@ -186,9 +195,9 @@ func (p *planner) list() {
 	if by.name != "" && slices.Contains(p.lex.wholes, p.c.kind) {
 		maps.Copy(order, inFull)
 	}
-	st := p.read(p.c.kind, order, slices.Concat(by.where, nameFilters(p.c.kind, names[0]))...)
+	st := p.read(p.c.kind, order, slices.Concat(where, nameFilters(p.c.kind, names[0]))...)
 	for _, name := range names[1:] {
-		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(by.where, nameFilters(p.c.kind, name))})
+		st.call(vocab.ToolRead, args{"table": p.c.kind.Table, "filters": slices.Concat(where, nameFilters(p.c.kind, name))})
 	}
 	for _, e := range p.c.also {
 		p.read(e, nil)
@@ -213,11 +222,7 @@ func (p *planner) uses() {
 
 func (p *planner) count() {
 	arguments := args{"table": p.c.kind.Table, "aggregates": []args{{"fn": "count", "as": "count"}}}
-	filters := p.c.rows.where
-	if len(p.c.among) > 0 {
-		filters = append([]filter{refFilter(refsOf(p.c.among)...)}, filters...)
-	}
-	if len(filters) > 0 {
+	if filters := p.c.filters(); len(filters) > 0 {
 		arguments["filters"] = filters
 	}
 	p.step(vocab.StepAnalyze, p.c.kind).call(vocab.ToolAnalyze, arguments)

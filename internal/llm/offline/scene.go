@@ -219,16 +219,20 @@ func (s *scene) byName(r *found, want []*domain.Entity, things []*nodes.Entity) 
 	}
 }
 
-// shown is the list the user saw last: a question's options, else the newest result with more than one row, else the
-// unsaved drafts. Without any of these nothing is the second.
+// shown is the list the user saw last: the newest result with more than one row or, unless it is newer, a question's options,
+// else the unsaved drafts. Without any of these nothing is the second.
 func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
-	if options := s.options(); len(options) > 1 {
-		return options
-	}
+	options := s.options()
 	for _, r := range slices.Backward(s.earlier()) {
+		if len(options) > 1 && r.Turn <= s.Question.Turn {
+			return options
+		}
 		if rows := s.things(r.Refs, want...); len(rows) > 1 {
 			return rows
 		}
+	}
+	if len(options) > 1 {
+		return options
 	}
 	drafts := s.drafts(want...)
 

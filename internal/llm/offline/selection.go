@@ -40,7 +40,7 @@ type selection struct {
 var (
 	fillers = stems(`a about all already an and any anything are at be can current currently detail do does entire every everything for from full get got have i i'm in inside
 		is item left list me my now of off on one our please right saved see some still stored that the there thing up us we what which with you your coming whole complete to so far
-		called contain find like look made named need should use using would planned scheduled next
+		called contain find like look made named need should take use using would planned scheduled next
 		am eating having cooking`)
 	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b|\bsoon$`)
 )

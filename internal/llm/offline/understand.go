@@ -58,7 +58,7 @@ func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
 		r.entities = []*nodes.Entity{{}}
 	case r.several && !c.is(verbForget, verbRetain):
 		m.Resolution, m.Candidates, m.Reason = "ambiguous", refsOf(r.entities), "several fit"
-		out.Disambiguation = &nodes.Disambiguation{Question: whichOne(r.entities), Options: m.Candidates}
+		out.Disambiguation = &nodes.Disambiguation{Question: "Which one do you mean?", Options: m.Candidates}
 		r.entities = []*nodes.Entity{{}}
 	case r.exact:
 		m.Resolution, m.Reason = "exact", "named"
