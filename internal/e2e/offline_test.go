@@ -296,6 +296,13 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"clear everything, start fresh", "start afresh", []fact{{"12", pantry}, {"0", `SELECT count(*) FROM v_entities WHERE session_id = $1 AND tier <> 'hidden'`},
 				{"clear_all", `SELECT string_agg(DISTINCT action, ' ') FROM decisions WHERE session_id = $1`}}},
 		},
+		"TwoDays": {
+			{"What is in the fridge?", "butter", nil},
+			{"I used up the butter", beyond, []fact{{"12", pantry}}},
+			{"Show my recipes", "butter chicken", nil},
+			{"put the butter chicken on monday and the shakshuka on tuesday", `(?s)saved mon.*say: put the shakshuka on tuesday`, []fact{{"Monday dinner Butter Chicken", dinners}}},
+			{"put the shakshuka on tuesday", `saved tue`, nil},
+		},
 		"TwoExcluded": {
 			{"Show my recipes", "butter chicken", nil},
 			{"no butter chicken, no pad see ew", "rules out butter chicken and pad see ew",

@@ -90,6 +90,12 @@ var reminding = regexp.MustCompile(`(?i)^(?:remind|remember|don't|i have|i must)
 
 // firstWish is the first of two wishes, if each says by itself what it is about; else the command of the whole text.
 func (s *scene) firstWish(text string, whole *command) *command {
+	if first, other, two := strings.Cut(text, " and "); two && whole.is(verbSchedule) && s.isPlanned(first) && s.isPlanned(other) {
+		whole = s.parseOne(first)
+		whole.rest = whole.lead() + " " + other
+
+		return whole
+	}
 	m := andThen.FindStringSubmatch(text)
 	if m == nil || whole.agreed || reminding.MatchString(text) || !whole.is(verbRevise, verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbList, verbShow) {
 		return whole
@@ -102,6 +108,11 @@ func (s *scene) firstWish(text string, whole *command) *command {
 	wish.rest = m[2]
 
 	return wish
+}
+
+// isPlanned reports whether a text says both what is planned and when.
+func (s *scene) isPlanned(text string) bool {
+	return len(dates(text, s.Today)) > 0 && s.restOf(text, s.lex.schedule) != ""
 }
 
 // standsAlone reports whether one of two wishes says what it is about. Where to add something may be left open, as the user is asked.

@@ -161,7 +161,7 @@ func (s *scene) meansThing(c *command) bool {
 }
 
 // otherwise begins another wish than a look, which no rule has understood.
-var otherwise = regexp.MustCompile(`(?i)^(?:(?:actually|no|so|then|and),? )?(?:how|move|make|change|set|put|add|swap|replace|double|halve|increase|reduce)\b`)
+var otherwise = regexp.MustCompile(`(?i)^(?:(?:actually|no|so|then|and),? )?(?:(?:i|we)(?:'ve| have)?(?: just)? (?:used|ate|eaten|drank|cooked|lost)|how|move|make|change|set|put|add|swap|replace|double|halve|increase|reduce)\b`)
 
 // acceptKnown matches a few words that are no question.
 func acceptKnown(s *scene, c *command) bool {
