@@ -90,7 +90,20 @@ func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
 	}
 	target.Column = fk.Targets[at]
 
-	return b.Column(fk.Columns[at]), target, composite
+	return b.besideKey(b.Column(fk.Columns[at])), target, composite
+}
+
+// besideKey is the column that holds the same as a view's key, if there is one, so that the one can be the row's ref and the other that of
+// the row that it extends.
+func (b *typeBinder) besideKey(c *Column) *Column {
+	from := b.table.from[c.Name]
+	for _, other := range b.Columns {
+		if c == b.Key && other != c && from != (origin{}) && b.table.from[other.Name] == from {
+			return other
+		}
+	}
+
+	return c
 }
 
 // bindReferences adds references that no foreign key can declare, such as those in an array. Nothing checks their

@@ -223,7 +223,7 @@ func without(list, other []string) []string {
 }
 
 func (b *typeBinder) checkKeyIsFilled() {
-	if !b.own.may(Create) || b.Key.HasDefault || b.Key.Generated {
+	if !b.own.may(Create) || b.Key.HasDefault || b.Key.Generated || slices.Contains(b.own.Columns, b.besideKey(b.Key).Name) {
 		return
 	}
 	remedy := "; if people choose it, keep it as a column and add a key"

@@ -28,6 +28,8 @@ func (e *initEntity) guessLabel() {
 		e.names, e.Label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
 	case title != nil:
 		e.labelBy(title.Name)
+	case e.whole() != "":
+		e.addPart(e.whole(), quotedName("_"+e.whole()+"_label"), "")
 	case code != nil:
 		e.labelBy(code.Name)
 	case e.number() != nil:
@@ -37,7 +39,7 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(words.Name)
 	case e.Speakable():
 		e.labelBy(SpokenKey)
-	case words != nil && !dated:
+	case words != nil && !dated && !e.isLink():
 		e.labelBy(words.Name)
 	case dated && part != nil:
 		e.labelBy(part.Name)
@@ -79,6 +81,17 @@ func (e *initEntity) personalKeys() (sets [][]string) {
 	}
 
 	return sets
+}
+
+// whole is the column of the row that a row extends, as a person's who is a student, "" for none: it is called like that.
+func (e *initEntity) whole() string {
+	for _, fk := range e.Table.foreignKeys {
+		if e.source != nil && e.source.isWhole(e.Table, fk) {
+			return e.source.foldedName(e.Table, fk)
+		}
+	}
+
+	return ""
 }
 
 // isLink reports whether a row is told apart by the rows that it references, as a member by the group and the person.

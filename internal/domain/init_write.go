@@ -167,9 +167,12 @@ func (e *initEntity) References() []string {
 	if e.source == nil {
 		return nil
 	}
-	combined := each(e.source.foldedKeys(e.Table), func(fk foldedFK) string {
-		return yamlName(fk.Name) + ": " + e.source.entities[fk.Table].Type
-	})
+	var combined []string
+	for _, fk := range e.source.foldedKeys(e.Table) {
+		if e.source.foldsKey(e.source.cat.table(fk.Table)) {
+			combined = append(combined, yamlName(fk.Name)+": "+e.source.entities[fk.Table].Type)
+		}
+	}
 
 	return append(combined, e.ByName()...)
 }

@@ -259,7 +259,11 @@ func (v *viewedType) Columns() string {
 		columns = append(columns, foldSQL("t", v.Table, key, key)+" AS "+quote(v.keyColumn(v.Table)))
 	}
 	for _, fk := range v.foldedKeys(v.Table) {
-		columns = append(columns, foldSQL("t", v.cat.table(fk.Table), fk.Columns, fk.Targets)+" AS "+quote(fk.Name))
+		value := tuple("t", fk.Columns)
+		if target := v.cat.table(fk.Table); v.foldsKey(target) {
+			value = foldSQL("t", target, fk.Columns, fk.Targets)
+		}
+		columns = append(columns, value+" AS "+quote(fk.Name))
 	}
 	version := "t.xmin::text"
 	if v.Table.View {
@@ -281,21 +285,21 @@ func (s *source) shownAs(c *Column) string {
 // inUTC reports whether a column holds UTC without saying so.
 func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.lacksZone() }
 
-// foldedFK is a foreign key to the composite key of a type, and the view's column for it.
+// foldedFK is a foreign key to the composite key of a type, or one that is the row's own key, and the view's column for it.
 type foldedFK struct {
 	catalogFK
 
 	Name string
 }
 
-// foldedKeys are a table's foreign keys to composite keys. The first to a type is named after the type, further ones also
-// after their columns.
+// foldedKeys are a table's foreign keys to composite keys, and the one that is the row's own key, as a student's, who is a person: one
+// column cannot be the refs of two rows. The first to a type is named after the type, further ones also after their columns.
 func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 	var found []foldedFK
 	for _, fk := range t.foreignKeys {
 		to := s.declOf(fk)
 		target := s.cat.table(fk.Table)
-		if to == nil || target == nil || !s.foldsKey(target) || !slices.Equal(s.viewKey(target), fk.Targets) {
+		if to == nil || target == nil || !s.foldsKey(target) && !s.isWhole(t, fk) || !slices.Equal(s.viewKey(target), fk.Targets) {
 			continue
 		}
 		name := foldedName(to.Type)
@@ -308,7 +312,12 @@ func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 	return found
 }
 
-// foldedName is the view's column for a foreign key to a composite key, "" for any other.
+// isWhole reports whether a foreign key is the key of its own row. Who a row belongs to needs no second column.
+func (s *source) isWhole(t *catalogTable, fk catalogFK) bool {
+	return !t.View && len(fk.Columns) == 1 && slices.Equal(fk.Columns, s.viewKey(t)) && fk.Columns[0] != s.columns[t]
+}
+
+// foldedName is the view's column for a foreign key that needs one of its own, "" for any other.
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 	for _, folded := range s.foldedKeys(t) {
 		if slices.Equal(folded.Columns, fk.Columns) && slices.Equal(folded.Targets, fk.Targets) && folded.Table == fk.Table {
@@ -322,12 +331,12 @@ func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 // refColumn is the view's column by which rows reference others by their key, "" if a foreign key has none. Beside the key
 // it may have others, as a workspace's, which only bind it.
 func (s *source) refColumn(t *catalogTable, fk catalogFK) string {
-	target := s.cat.table(fk.Table)
-	if at := slices.Index(fk.Targets, s.keyColumn(target)); at >= 0 {
-		return fk.Columns[at]
+	at := slices.Index(fk.Targets, s.keyColumn(s.cat.table(fk.Table)))
+	if name := s.foldedName(t, fk); name != "" || at < 0 {
+		return name
 	}
 
-	return s.foldedName(t, fk)
+	return fk.Columns[at]
 }
 
 // foldedName is the name of a column combined from those of a foreign key to a type.
@@ -349,7 +358,7 @@ func (v *viewedType) whyByFunction() string {
 	case v.Decl.may(Create) && len(v.writers()) > 0:
 		return "it names who writes a row"
 	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
-		return "it has a key of several columns"
+		return "it shows a key of several columns, or of another row, in a column of its own"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
 	case v.Decl.may(Create) && v.columns[v.Table] == "":

@@ -173,7 +173,7 @@ func TestW03Writing(t *testing.T) {
 
 	require.Equal(t, `z:7`, as(t, tx, adaID, `INSERT INTO harbour_alfred.boats (club, number, name) VALUES ('z', 7, 'Gull') RETURNING key`))
 	require.Equal(t, `Teal`, as(t, tx, adaID, `UPDATE harbour_alfred.boats SET number = 1, name = 'Teal' RETURNING name`))
-	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.boats SET number = 5 RETURNING name`), "the key of boats and stay as they are",
+	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.boats SET number = 5 RETURNING name`), "The key of boats (club, number) stays as it is",
 		"a row under another key would be another row")
 	require.Equal(t, "no rows in result set", as(t, tx, adaID, `DELETE FROM harbour_alfred.boats WHERE key = 'a:1' RETURNING key`))
 	require.Regexp(t, `^a\\:b:1:\d+$`, as(t, tx, adaID, `INSERT INTO harbour_alfred.trips (boat_key, sailed_on) VALUES ('a\:b:1', '2026-02-01') RETURNING key`),
