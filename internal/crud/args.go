@@ -270,7 +270,12 @@ func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 	link, rest, isPath := strings.Cut(name, ".")
 	via := e.Column(link)
 	if !isPath || via == nil || via.Target() == nil {
-		return column(e, name)
+		c, err := column(e, name)
+		if paths := e.PathsTo(name); err != nil && len(paths) > 0 {
+			err.Message += " What it points to has: " + strings.Join(paths, ", ") + "."
+		}
+
+		return c, err
 	}
 	if c := e.Reached(name); c != nil && !c.Hidden {
 		return c, nil

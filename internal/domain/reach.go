@@ -43,6 +43,36 @@ func (e *Entity) Reached(name string) *Column {
 	return &reached
 }
 
+// PathsTo are the shortest paths to what is called so in rows that columns point to: of a payment's title that is
+// enrolment_id.course_id.title. Their type may stand for the column: course.title.
+func (e *Entity) PathsTo(name string) (found []string) {
+	type stop struct {
+		prefix string
+		entity *Entity
+	}
+	first, rest, isPath := strings.Cut(name, ".")
+	for at, deep := []stop{{"", e}}, 0; len(at) > 0 && deep < maxReach && found == nil; deep++ {
+		var next []stop
+		for _, s := range at {
+			for _, via := range s.entity.Columns {
+				if !via.leads() {
+					continue
+				}
+				path, to := s.prefix+via.Name+".", via.Target()
+				next = append(next, stop{path, to})
+				if isPath && (first == to.Type || first == to.Table) && e.Reached(path+rest) != nil {
+					found = append(found, path+rest)
+				} else if e.Reached(path+name) != nil {
+					found = append(found, path+name)
+				}
+			}
+		}
+		at = next
+	}
+
+	return found
+}
+
 // leads reports whether a path may lead on through the column.
 func (c *Column) leads() bool {
 	return c.Target() != nil && !c.Hidden && c.Expr == "" && c.Kind != KindArray
