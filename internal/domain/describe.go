@@ -81,7 +81,7 @@ func (c *Column) describe(e *Entity) string {
 	if len(c.Enum) > 0 {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
-	if most := c.mostCharacters(); most > 0 && !fixed {
+	if most := c.mostCharacters(); most > 0 && !fixed && len(c.Enum) == 0 {
 		fmt.Fprintf(&b, ", at most %d characters", most)
 	}
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
