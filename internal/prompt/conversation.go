@@ -105,7 +105,7 @@ func (t *page) earlierTalk(s *section, window int) {
 // earlierText prints a compressed text, and a line for each turn before the window that it does not cover, under ###
 // Earlier. Over budget, the oldest lines are dropped.
 func (t *page) earlierText(s *section, kind string, window int, lineOf func(*db.TurnListPastRow) string) {
-	turns := t.Older(kind, window)
+	turns := slices.DeleteFunc(slices.Clone(t.Older(kind, window)), func(p *db.TurnListPastRow) bool { return lineOf(p) == "" })
 	lines := linesOf(turns, lineOf)
 	left := t.config.Budget.Earlier
 	covered := t.Earlier[kind]

@@ -23,7 +23,7 @@ func (t *page) whatHappened(s *section) {
 		t.pastTurn(s, p, i == len(window)-1)
 	}
 	t.thisTurn(s)
-	t.earlierText(s, "narrative", max(t.config.RetentionWindow, t.config.Full(t.Number-1)), t.EarlierTurn) // Conversation has the later ones
+	t.earlierText(s, "narrative", max(t.config.RetentionWindow, t.config.Full(t.Number-1)), earlierGoal) // Conversation has the later ones, and the rest of the lines
 }
 
 // pastStep is a step as stored in turn_summaries.

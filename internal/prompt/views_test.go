@@ -184,6 +184,7 @@ func TestEarlierTurns(t *testing.T) {
 
 	require.Equal(t, "Turns up to 4 in short.\nTurn 5: \"message 5\" → reply 5\nTurn 6: \"message 6\" → reply 6\nTurn 7: \"message 7\" → reply 7\nTurn 8: \"message 8\" → reply 8", earlier)
 	require.True(t, strings.HasPrefix(full, "[Turn 9] User: message 9"), "three turns stay in full")
+	require.NotContains(t, body(f, "## What Happened"), "message 5", "what was said is told once")
 
 	cfg := prompt.DefaultConfig()
 	cfg.CompressOlder = false
