@@ -54,16 +54,36 @@ const maxApart = 120
 // one of three Anna Smiths.
 func (t *page) tellApart(e *view.Entity) string {
 	r := t.Rows.ByRef[e.Ref]
-	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
+	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || !t.sharesName(e.Ref) {
 		return ""
 	}
-	line := strings.TrimSuffix(t.DisplayLine(withNames(r)), " id:"+e.Ref)
-	facts := wholeWords(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
+	line := strings.TrimSuffix(t.DisplayLine(t.withNames(r)), " id:"+e.Ref)
+	facts := wholeWords(strings.TrimSpace(t.sharedNames(r, line)+strings.TrimPrefix(line, e.Label)), maxApart)
 	if facts == "" {
 		return ""
 	}
 
 	return ", " + facts
+}
+
+// sharedNames says by ref, unless its line does, what a row points to where the name is several rows': of two Anna Smiths each has
+// enrolled.
+func (t *page) sharedNames(r *view.Row, line string) (refs string) {
+	for _, c := range r.Kind.Columns {
+		if ref := r.Columns[c.Name]; t.sharesName(ref) && c.Target() != nil && !strings.Contains(line, fmt.Sprint(ref)) {
+			refs += c.Name + ":" + fmt.Sprint(ref) + " "
+		}
+	}
+
+	return refs
+}
+
+// sharesName reports whether a value is the ref of a row whose name others have, too.
+func (t *page) sharesName(value any) bool {
+	ref, _ := value.(string)
+	e := t.ByRef[ref]
+
+	return e != nil && t.namesakes()[e.EntityType+" "+e.Label] > 1
 }
 
 // wholeWords clips a text, but not within a word: what a half of a time means, nobody knows.
@@ -77,13 +97,13 @@ func wholeWords(text string, most int) string {
 }
 
 // withNames is a row with what the rows are called to which it points, in place of their refs: people say "the one at Hans'", and
-// nothing else says who tenant_1 is.
-func withNames(r *view.Row) *view.Row {
+// nothing else says who tenant_1 is, unless that is one of several of a name.
+func (t *page) withNames(r *view.Row) *view.Row {
 	named := *r
 	named.Columns = maps.Clone(r.Columns)
 	for name, label := range r.Columns {
 		column := domain.Labelled(name)
-		if column != name && r.Columns[column] != nil && !slices.Contains(r.Kind.Display.Columns(), column) {
+		if column != name && r.Columns[column] != nil && !t.sharesName(r.Columns[column]) && !slices.Contains(r.Kind.Display.Columns(), column) {
 			named.Columns[column] = label
 		}
 	}

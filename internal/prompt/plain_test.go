@@ -76,6 +76,13 @@ func TestPlannersTellRowsOfOneNameApart(t *testing.T) {
 	require.Regexp(t, `- recipe_2: Stew, description:(hot )+cuisine:indian… \(recipe\) \[read`, recent, "not half of a time")
 	require.Contains(t, recent, "- recipe_3: Soup (recipe) [read", "the only one of its name")
 	require.Contains(t, recent, "- recipe_4: Stew (recipe) [read", "not loaded")
+
+	for i := range 2 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("ri_%d", i+1), Label: "salt"})
+	}
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 2, Type: "ri", Rows: `[{"id": "ri_1", "name": "salt", "recipe_id": "recipe_1", "_recipe_id_label": "Stew"}, {"id": "ri_2", "name": "salt", "recipe_id": "recipe_2", "_recipe_id_label": "Stew"}]`})
+	recent = body(b.together(t, turn).Frame, "## Recent Context (last 2 turns)")
+	require.Contains(t, recent, "- ri_1: salt, recipe_id:recipe_1 (ri) [read]", "what it points to has a name of several, too")
 }
 
 // A step lists the tools that end it or ask a question among its own.
