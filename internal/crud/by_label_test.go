@@ -109,6 +109,20 @@ func TestQuestionsTellRowsApart(t *testing.T) {
 	require.Equal(t, "This would delete 2 notes: Late, post; Late, post. This can be undone. Shall I?", asked(`{"field": "body", "op": "ilike", "value": "late"}`), "nothing does")
 }
 
+// When a program made a row is told where a read asks for it, not in every list.
+func TestStampsAreReadIfAskedFor(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "diary", `CREATE SCHEMA diary;
+		CREATE TABLE diary.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE diary.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES diary.users, body text NOT NULL, created_at timestamptz NOT NULL DEFAULT now());
+		INSERT INTO diary.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO diary.notes (user_id, body) VALUES (1, 'Late')`, nil)
+	require.NotContains(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "notes"}`))[0], "created_at")
+	for _, asking := range []string{`"order_by": "created_at desc"`, `"filters": [{"field": "created_at", "op": ">", "value": "2026-11-01"}]`, `"detail": "full"`, `"columns": ["created_at"]`} {
+		require.Contains(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "notes", `+asking+`}`))[0], "created_at", asking)
+	}
+}
+
 // Whom a figure is about, and which of two an option means, is told even if both are called alike.
 func TestFiguresAndOptionsTellRowsApart(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func selected(e *domain.Entity, detail string, columns []string) (selection, *Er
 	case setRows:
 		return ofSet(e, setSummary, e.Children), nil
 	case detailFull:
-		return ofSet(e, setText, e.Children), nil
+		return wholeRow(e), nil
 	default:
 		return selection{}, fail(CodeBadArgument, "detail is summary, text, rows or full.")
 	}

@@ -36,8 +36,21 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 	}
 	var err *Error
 	op.sel, err = selected(s.entity, keyword(op.args.Detail), op.args.Columns)
+	for _, filter := range op.args.allFilters() {
+		op.show(filter.Field)
+	}
+	for _, by := range op.args.orders() {
+		op.show(by.name)
+	}
 
 	return op, err
+}
+
+// show adds a column by which rows are chosen or ordered and that is in no set: the newest is told with its time.
+func (op *readOp) show(name string) {
+	if c, err := column(op.entity, name); err == nil && !op.entity.InSets(c) && !op.sel.shows(c.Name) {
+		op.sel.columns = append(op.sel.columns, c)
+	}
 }
 
 func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {

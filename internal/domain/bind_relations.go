@@ -200,8 +200,16 @@ func (b *typeBinder) bindOrder() {
 	}
 }
 
-// bindSets fills the column sets: summary is what is declared, or everything visible outside the other sets; each
-// further set is the summary plus its own columns.
+// stamps reports whether programs write by themselves when a row was made or changed: people sort and filter by it, but it is no
+// part of what they see of a row, unless a template says so.
+func (b *typeBinder) stamps(c *Column) bool {
+	shown := slices.Concat(b.Display.Columns(), b.Spoken.Columns())
+
+	return (c.Kind == KindTimestamp || c.Kind == KindDate) && !slices.Contains(b.own.Columns, c.Name) && stampName.MatchString(snake(c.Name)) && !slices.Contains(shown, c.Name)
+}
+
+// bindSets fills the column sets: summary is what is declared, or everything visible outside the other sets and what
+// programs stamp; each further set is the summary plus its own columns.
 func (b *typeBinder) bindSets() {
 	var always, more []string
 	if b.Key != nil {
@@ -222,7 +230,9 @@ func (b *typeBinder) bindSets() {
 	if declared, ok := b.own.Sets["summary"]; ok {
 		summary = appendNew(summary, declared...)
 	} else {
-		summary = appendNew(summary, namesOf(b.Columns, func(c *Column) bool { return !c.Hidden && !slices.Contains(more, c.Name) })...)
+		summary = appendNew(summary, namesOf(b.Columns, func(c *Column) bool {
+			return !c.Hidden && !slices.Contains(more, c.Name) && !b.stamps(c)
+		})...)
 	}
 	b.Sets["summary"] = summary
 	if text, ok := b.own.Sets["text"]; ok {

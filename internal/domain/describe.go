@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,6 +79,9 @@ func (c *Column) describe(e *Entity) string {
 	case !c.Nullable && !c.HasDefault:
 		b.WriteString(", required")
 	}
+	if !e.InSets(c) {
+		b.WriteString(", read if asked for")
+	}
 	if len(c.Enum) > 0 {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
@@ -97,6 +101,11 @@ func (c *Column) describe(e *Entity) string {
 	}
 
 	return b.String()
+}
+
+// InSets reports whether reads have a column without naming it, by summary or text.
+func (e *Entity) InSets(c *Column) bool {
+	return c == e.Key || slices.Contains(slices.Concat(e.Sets["summary"], e.Sets["text"]), c.Name)
 }
 
 // neverWritten reports whether a column is never written.

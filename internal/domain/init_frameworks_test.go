@@ -82,6 +82,8 @@ func TestInitShowsWhenRowsWereMade(t *testing.T) {
 	note := d.ByType("note")
 	require.False(t, note.Column("createdAt").Hidden)
 	require.True(t, note.Column("updated_at").Hidden)
+	require.NotContains(t, note.Sets["summary"], "createdAt", "nobody asks for it by sight: it would stand in each row's line of every prompt")
+	require.Contains(t, note.Describe(), "- createdAt: timestamp (2026-01-31T18:00), read if asked for\n")
 	require.True(t, d.ByType("tag").Column("created_at").Hidden)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // layouts of dates and times in rows decoded from JSON.
-var layouts = []string{time.DateOnly, time.TimeOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime}
+var layouts = []string{time.DateOnly, time.TimeOnly, "15:04", time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime}
 
 // present reports whether a value decoded from JSON carries information: not null, "", empty lists and objects, or
 // false.
@@ -136,12 +136,17 @@ func trimZeros(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
+var clockText = regexp.MustCompile(`^((?:\d{4}-\d{2}-\d{2}T)?\d{2}:\d{2})(?::00)?(:\d{2})?(?:\.\d+)?(Z|[+-][\d:]+)?$`)
+
+// Clock is a time without fractions of seconds, and without seconds if there are none; any other text is unchanged.
+func Clock(text string) string { return clockText.ReplaceAllString(text, "$1$2$3") }
+
 // momentLayout is how people write a time.
 const momentLayout = "Jan 2, 2006 15:04"
 
 // Moment is a time, or a range of times or dates, as people write it; any other text is unchanged.
 func Moment(text string) string {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
+	if at, ok := parsed(text); ok && len(text) > len(time.DateOnly) {
 		return at.Format(momentLayout)
 	}
 

@@ -247,13 +247,19 @@ func (t *Scene) shows(def *domain.Entity, name string) bool {
 }
 
 // guard removes keys: a key or foreign-key column shows only registered refs, whatever kind of key the application
-// uses.
+// uses. Times are shown as people tell them.
 func (t *Scene) guard(def *domain.Entity, name string, value any) any {
 	if was, ok := value.(map[string]any); ok && name == wasField {
 		return t.guardRow(def, was)
 	}
 	column := def.Column(name)
-	if column == nil || (column != def.Key && column.FK == nil) {
+	if column == nil {
+		return value
+	}
+	if text, ok := value.(string); ok && (column.Kind == domain.KindTimestamp || column.Kind == domain.KindTime) {
+		return domain.Clock(text)
+	}
+	if column != def.Key && column.FK == nil {
 		return value
 	}
 	switch v := value.(type) {

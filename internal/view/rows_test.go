@@ -8,6 +8,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/dbtest"
+	"alfred/internal/domain"
 	"alfred/internal/exact"
 	"alfred/internal/testfactory"
 	"alfred/internal/view"
@@ -21,7 +22,7 @@ func made(t *testing.T, results ...*view.Result) *view.Scene {
 	t.Helper()
 
 	v := &view.View{Domain: testfactory.Kitchen(t), Turn: &db.Turns{ID: thisTurn, Number: 3}, Results: results}
-	for ref, entityType := range map[string]string{"recipe_1": "recipe", "ri_1": "ri", "ri_2": "ri"} {
+	for ref, entityType := range map[string]string{"recipe_1": "recipe", "ri_1": "ri", "ri_2": "ri", "log_1": "log"} {
 		v.Registry = append(v.Registry, &db.EntityRefListInViewRow{Ref: ref, EntityType: entityType, State: db.RefStateStored, TurnCreated: 1})
 	}
 
@@ -136,4 +137,20 @@ func TestFailedProbeExpectsWhatWasRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{key: version}, probed.Versions.Rows["recipe"])
 	require.Empty(t, probed.Stale)
+}
+
+// Nobody tells times by the second: where they are zero, and fractions, no line of a row has them.
+func TestTimesAreShownWithoutEmptySeconds(t *testing.T) {
+	t.Parallel()
+
+	log := func(at string) *view.Result {
+		return read(t, 2, "log", `[{"id": "log_1", "cooked_at": "`+at+`", "notes": "2026-11-27T18:00:00Z"}]`)
+	}
+	for stored, shown := range map[string]string{
+		"2026-11-27T18:00:00+00:00": "2026-11-27T18:00+00:00", "2026-11-27T18:00:00.123456": "2026-11-27T18:00", "2026-11-27T18:00:05.5Z": "2026-11-27T18:00:05Z",
+	} {
+		row := made(t, log(stored)).Rows.ByRef["log_1"]
+		require.Equal(t, map[string]any{"id": "log_1", "cooked_at": shown, "notes": "2026-11-27T18:00:00Z"}, row.Columns)
+		require.Equal(t, domain.Moment(stored), domain.Moment(shown))
+	}
 }
