@@ -265,6 +265,9 @@ func (w *initWriter) references(t *catalogTable, fits func(from *catalogTable, f
 
 var notWord = regexp.MustCompile(`[^a-z]+`)
 
+// pairName is what Prisma calls a table that only pairs rows: _PostToTag.
+var pairName = regexp.MustCompile(`^_([A-Z]\w*)To([A-Z]\w*)$`)
+
 // findNames finds the names of tables without the word that all tables of a program share, as those of Django begin with their app.
 // A word that is a table itself is no such word: the parts of a post are post parts.
 func (w *initWriter) findNames() {
@@ -278,7 +281,7 @@ func (w *initWriter) findNames() {
 	w.shorts, w.byWord = map[*catalogTable]string{}, map[string]*catalogTable{}
 	for _, t := range w.cat.tables {
 		app, rest, _ := strings.Cut(snake(t.Name), "_")
-		w.byWord[t.word()], w.shorts[t] = t, t.Name
+		w.byWord[t.word()], w.shorts[t] = t, pairName.ReplaceAllString(t.Name, "${1}_$2")
 		if isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
 			w.byWord[Fold(rest)], w.shorts[t] = t, rest
 		}

@@ -243,7 +243,7 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 	text, err := domain.InitViews(t.Context(), tx, "clinic", "Practice")
 	require.NoError(t, err)
 	for _, part := range []string{
-		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_to_tag\n", `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
+		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_tag\n", `plural: "client tags"`, `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
 		`gone: "deletedAt" # unsure`, "# unsure: seenAt without a time zone", `owned_by: ["invoiceId"]`, `order: ["lineNumber"]`, `{?price: price:{price:0.00}}`, `description: "The clients."`, `- label: "invoices"`,
 	} {
 		require.Contains(t, text, part)

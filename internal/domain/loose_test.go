@@ -106,10 +106,15 @@ func TestInitKnowsPairs(t *testing.T) {
 		CREATE TABLE fairs.tags (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE fairs.stalls (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
 		CREATE TABLE fairs.stalls_tags (stall_id integer NOT NULL, tag_id integer NOT NULL);
+		CREATE TABLE fairs.stalls_seen (stall_id integer NOT NULL, tag_id integer NOT NULL, pieces integer);
+		CREATE TABLE fairs.stalls_sold (stall_id integer NOT NULL, tag_id integer NOT NULL, pieces integer);
+		CREATE UNIQUE INDEX ON fairs.stalls_sold (tag_id, stall_id);
 		INSERT INTO fairs.users (name) VALUES ('Ada'), ('Eve'); INSERT INTO fairs.tags (name) VALUES ('Cheese'), ('Wine');
 		INSERT INTO fairs.stalls (user_id, name) VALUES (1, 'Brie'), (2, 'Merlot'); INSERT INTO fairs.stalls_tags VALUES (1, 1), (2, 2)`)
 	d := attached(t, tx, "fairs", "    # read only; to allow more: writes: [create, update, delete] and columns: [stall_id, tag_id]", "    writes: [create, delete]\n    columns: [stall_id, tag_id]")
 	require.Contains(t, d.Text, `label: "{_stall_id_label} · {_tag_id_label}"`)
+	require.Equal(t, "key", d.ByTable("stalls_sold").Key.Name, "with more columns, a unique index over the pair tells rows apart")
+	require.Contains(t, d.Text, "# left out, stalls_seen: it has no key: nothing tells its rows apart; a unique index over columns that are never null would")
 	require.Equal(t, "1:1", as(t, tx, adaID, `SELECT string_agg(key, ' ') FROM fairs_alfred.stalls_tags`))
 	require.Equal(t, "1:2", as(t, tx, adaID, `INSERT INTO fairs_alfred.stalls_tags (stall_id, tag_id) VALUES (1, 2) RETURNING key`))
 	require.Equal(t, "1", as(t, tx, adaID, `WITH gone AS (DELETE FROM fairs_alfred.stalls_tags WHERE key = '1:1' RETURNING 1) SELECT count(*)::text FROM gone`))

@@ -321,7 +321,7 @@ func (s *source) viewKey(t *catalogTable) []string {
 func (s *source) whyNoView(t *catalogTable) string {
 	switch {
 	case len(s.viewKey(t)) == 0:
-		return "it has no key: nothing tells its rows apart; add a unique column, or leave the type out"
+		return "it has no key: nothing tells its rows apart; a unique index over columns that are never null would, else leave the type out"
 	case t.column(versionColumn) != nil:
 		return "its column " + versionColumn + " has the name under which a view shows the version of a row; declare a view of your own without it"
 	default:
