@@ -756,7 +756,16 @@ const TurnUndoTarget = `-- name: TurnUndoTarget :one
 SELECT t.id, t.number, t.undo, t.undo_reason, coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number)::text AS asked
 FROM turns AS t
 WHERE t.session_id = $1 AND t.number < $2::int
-  AND CASE WHEN $3::uuid IS NOT NULL THEN t.id = $3::uuid WHEN $4::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = $4::int END
+  AND CASE WHEN $3::uuid IS NOT NULL THEN t.id = $3::uuid
+           WHEN $4::int IS NOT NULL THEN t.number = $4::int
+           WHEN NOT $5::boolean THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL
+           ELSE t.undo IN ('possible', 'impossible') AND EXISTS (
+               SELECT FROM turn_step_results AS r
+               JOIN turns AS o ON o.session_id = t.session_id AND o.number = (r.params ->> 'turn')::integer
+               WHERE r.turn_id = t.id AND r.tool = 'undo' AND r.error_code IS NULL
+                 AND EXISTS (SELECT FROM row_changes AS w WHERE w.turn_id = o.id
+                             AND NOT EXISTS (SELECT FROM turn_step_results AS i WHERE i.turn_id = o.id AND i.step = w.step AND i.tool = 'undo')))
+      END
 ORDER BY t.number DESC
 LIMIT 1
 `
@@ -766,6 +775,7 @@ type TurnUndoTargetParams struct {
 	Before    int32
 	TurnID    *uuid.UUID
 	Number    *int32
+	Redo      bool
 }
 
 type TurnUndoTargetRow struct {
@@ -777,13 +787,14 @@ type TurnUndoTargetRow struct {
 }
 
 // TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
-// before this turn that wrote and was not undone.
+// before this turn that wrote and was not undone; to redo, the newest that took back what was no mere undo.
 func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTargetParams) (*TurnUndoTargetRow, error) {
 	row := db.QueryRow(ctx, TurnUndoTarget,
 		arg.SessionID,
 		arg.Before,
 		arg.TurnID,
 		arg.Number,
+		arg.Redo,
 	)
 	var i TurnUndoTargetRow
 	err := row.Scan(

@@ -148,7 +148,8 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 
 // target is the turn to undo, nil if there is none.
 func (u *undoing) target(ctx context.Context, c *commit) (*db.TurnUndoTargetRow, error) {
-	which := &db.TurnUndoTargetParams{SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn}
+	u.Redo = u.Redo || nodes.AsksForRedoInEnglish(c.s.Turn.Message)
+	which := &db.TurnUndoTargetParams{SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: u.turn, Redo: u.Redo}
 	if u.Turn > 0 {
 		which.Number = new(turnNumber(u.Turn))
 	}
@@ -167,6 +168,8 @@ func (u *undoing) target(ctx context.Context, c *commit) (*db.TurnUndoTargetRow,
 // whyNot says why a turn cannot be undone, "" if it can. Of one that cannot be undone as a whole, some rows perhaps can.
 func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	switch {
+	case target == nil && u.Redo:
+		return "Nothing was taken back that could be set again."
 	case target == nil:
 		return "There is nothing to take back."
 	case target.Undo == nil:

@@ -160,6 +160,11 @@ func AsksForUndoInEnglish(message string) bool {
 	return undoWords.MatchString(message) || isEnglish(message)
 }
 
+var redoWords = regexp.MustCompile(`(?i)\bredo\b|\bundo (?:the|that|your|my) undo\b`)
+
+// AsksForRedoInEnglish reports whether a message that asks for an undo means one of an undo.
+func AsksForRedoInEnglish(message string) bool { return redoWords.MatchString(message) }
+
 // wordsOf returns the significant words of a text, in lower case.
 func wordsOf(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), notInWord)

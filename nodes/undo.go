@@ -16,10 +16,11 @@ import (
 	"alfred/internal/vocab"
 )
 
-// UndoRequest asks to undo what a turn wrote, the last one that wrote for Turn 0; if there are Refs, only what it did to
-// those rows. It is the call of a step of its own.
+// UndoRequest asks to undo what a turn wrote, the last one that wrote for Turn 0, or the last undo to Redo; if there are Refs,
+// only what it did to those rows. It is the call of a step of its own.
 type UndoRequest struct {
 	Turn int      `json:"turn,omitempty"`
+	Redo bool     `json:"redo,omitempty"`
 	Refs []string `json:"refs,omitempty"`
 }
 
@@ -29,7 +30,7 @@ const NoSubdomain = "general"
 // Step is the step that carries the request out.
 func (u *UndoRequest) Step() Step {
 	refs, _ := json.Marshal(u.Refs) //nolint:errchkjson // texts
-	call := fmt.Appendf(nil, `{"tool": %q, "args": {"turn": %d, "refs": %s}}`, vocab.ToolUndo, u.Turn, refs)
+	call := fmt.Appendf(nil, `{"tool": %q, "args": {"turn": %d, "redo": %t, "refs": %s}}`, vocab.ToolUndo, u.Turn, u.Redo, refs)
 
 	return Step{Type: vocab.StepWrite, Subdomain: NoSubdomain, Description: "Take back " + u.words(), Needs: "refs", Calls: []json.RawMessage{call}}
 }
@@ -52,7 +53,10 @@ func (s *Step) undo() *UndoRequest { return UndoIn(s.ReadyCalls()) }
 
 func (u *UndoRequest) words() string {
 	words := "what was written"
-	if u.Turn > 0 {
+	switch {
+	case u.Redo:
+		words = "the last undo"
+	case u.Turn > 0:
 		words = fmt.Sprintf("what turn %d wrote", u.Turn)
 	}
 	if len(u.Refs) > 0 {
@@ -86,7 +90,9 @@ func undoOf(raw json.RawMessage) *UndoRequest {
 			return &UndoRequest{Turn: -1}
 		}
 	}
-	u.Turn = turnNamed(turn)
+	if u.Redo = strings.EqualFold(turn, "redo"); !u.Redo {
+		u.Turn = turnNamed(turn)
+	}
 
 	return u
 }
@@ -145,7 +151,7 @@ func oneForEachTurn(undos []*UndoRequest) (joined []*UndoRequest) {
 	for _, u := range undos {
 		n := len(joined)
 		switch {
-		case n == 0 || joined[n-1].Turn != u.Turn:
+		case n == 0 || joined[n-1].Turn != u.Turn || joined[n-1].Redo != u.Redo:
 			joined = append(joined, u)
 		case len(joined[n-1].Refs) == 0 || len(u.Refs) == 0:
 			joined[n-1].Refs = nil

@@ -13,7 +13,7 @@ func TestUndoBesideAnotherWish(t *testing.T) {
 	c := converse(t, `
 turns:
   - understand: {intent: write}
-    think: {goal: Add milk, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk}, {column: quantity, value: 1}]}]}
+    think: {goal: Add milk, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: milk}, {column: quantity, value: 1}]}, {tool: db_read, table: recipes}]}
     reply: Added milk.
   - understand: {intent: write}
     think: {goal: Bread instead, decision: plan, steps: [], calls: [{tool: undo}, {tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}]}
@@ -21,17 +21,21 @@ turns:
   - understand: {intent: write}
     think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
   - understand: {intent: write}
-    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: 1}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: eggs}]}]}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [{field: turn, op: "=", value: 1}]}, {tool: db_create, table: shopping_list, set: [{column: name, value: eggs}]}, {tool: db_delete, table: recipes, filters: [{field: id, op: "=", value: recipe_2}]}]}
     reply: The milk is off the list again, and eggs are on it.
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo}]}
 `)
 	const names = `SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM kitchen.shopping_list WHERE user_id = $2`
 	before := c.one(names)
-	first := c.say("milk on the list")
+	first := c.say("milk on the list, and show my recipes")
 	with := c.one(names)
 	both := c.say("undo that and add bread instead")
 	require.Equal(t, "write ok, write ok", both.outcomes())
 	require.Contains(t, both.Reply, "I have taken the milk back and added bread.", "no false claim")
-	require.Contains(t, c.prompt(2, "reply", 1), "Took back “milk on the list”: deleted milk.")
+	require.Contains(t, c.prompt(2, "reply", 1), "Took back “milk on the list, and show my recipes”: deleted milk.")
 	require.NotContains(t, c.prompt(2, "reply", 1), "Changed 1 shopping item", "it was deleted")
 	require.NotContains(t, c.prompt(2, "reply", 1), "in the page")
 	require.Contains(t, c.one(names), "bread")
@@ -41,10 +45,15 @@ turns:
 	require.Contains(t, c.say("undo that").Reply, "Took back “undo that and add bread instead”")
 	require.Equal(t, with, c.one(names), "all that it did, the undo too")
 	require.Equal(t, "possible", c.undoable(first.ID).Undo.Status)
-	c.say("no, take back the milk after all, and eggs please")
-	require.Contains(t, c.one(names), "eggs")
-	require.NotContains(t, c.one(names), "milk")
-	require.NotEqual(t, before, c.one(names))
+	c.say("no, take back the milk after all, and eggs please, and delete the pad see ew")
+	without := c.one(names)
+	require.Contains(t, without, "eggs")
+	require.NotContains(t, without, "milk")
+	require.NotEqual(t, before, without)
+	require.Regexp(t, "^Took back “no, take back the milk .*”: brought back Pad See Ew; .*deleted eggs; brought back milk.$", c.say("undo it").Reply, "whole, and all of it is told")
+	require.Equal(t, with, c.one(names))
+	require.Regexp(t, "^Took back “undo it”: deleted milk; .*brought back eggs; .*deleted Pad See Ew", c.say("redo it").Reply)
+	require.Equal(t, without, c.one(names))
 }
 
 // What else a message wants to be written is not, where its undo cannot be: it was meant to stand on what was there before.
@@ -124,6 +133,46 @@ turns:
 	left("")
 	require.Equal(t, "done", c.undoable(first.ID).Undo.Status)
 	require.Equal(t, "What “quark, rye, soap” wrote has been taken back already.", c.say("undo turn 1").Reply)
+}
+
+// To redo is to take back the last undo, never the write before what it took back.
+func TestRedo(t *testing.T) {
+	t.Parallel()
+	add := func(name string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [], calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: ` + name + `}]}]}
+    reply: Added.`
+	}
+	undo := func(filters string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: undo, filters: [` + filters + `]}]}`
+	}
+	const last, soap = `{field: turn, op: "=", value: redo}`, `{field: id, op: "=", value: shop_3}`
+	c := converse(t, "\nturns:"+add("quark")+add("rye")+undo("")+undo("")+undo("")+undo("")+undo(last)+"\n    reply: Roggen steht wieder da."+add("soap")+undo(soap)+undo("")+undo("")+"\n")
+	left := func(want string) {
+		t.Helper()
+		c.fact(want, `SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM kitchen.shopping_list WHERE user_id = $2 AND name IN ('quark', 'rye', 'soap')`)
+	}
+	c.say("quark")
+	c.say("rye")
+	c.say("undo that")
+	left("quark")
+	require.Equal(t, "Took back “undo that”: brought back rye.", c.say("Redo it").Reply)
+	left("quark rye")
+	require.Equal(t, "Nothing was taken back that could be set again.", c.say("redo").Reply)
+	left("quark rye")
+	c.say("undo that")
+	left("quark")
+	c.say("Mach es doch")
+	left("quark rye")
+	c.say("soap")
+	c.say("undo the soap")
+	c.say("redo the soap")
+	left("quark rye soap")
+	require.Equal(t, "Nothing was taken back that could be set again.", c.say("redo").Reply)
+	left("quark rye soap")
 }
 
 // Whoever asks in another language is answered in it, from what code did. Code's own reply to a person who writes German was

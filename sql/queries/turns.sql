@@ -166,12 +166,21 @@ SELECT u.turn_id::uuid AS turn_id, u.session_id::uuid AS session_id, u.number::i
 FROM turn_undo(@turn_id::uuid, sqlc.narg(idempotency_key)::text, @if_busy::text) AS u;
 
 -- TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
--- before this turn that wrote and was not undone.
+-- before this turn that wrote and was not undone; to redo, the newest that took back what was no mere undo.
 -- name: TurnUndoTarget :one
 SELECT t.id, t.number, t.undo, t.undo_reason, coalesce('“' || nullif(title_of(t.message), '') || '”', 'turn ' || t.number)::text AS asked
 FROM turns AS t
 WHERE t.session_id = @session_id AND t.number < @before::int
-  AND CASE WHEN sqlc.narg(turn_id)::uuid IS NOT NULL THEN t.id = sqlc.narg(turn_id)::uuid WHEN sqlc.narg(number)::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = sqlc.narg(number)::int END
+  AND CASE WHEN sqlc.narg(turn_id)::uuid IS NOT NULL THEN t.id = sqlc.narg(turn_id)::uuid
+           WHEN sqlc.narg(number)::int IS NOT NULL THEN t.number = sqlc.narg(number)::int
+           WHEN NOT @redo::boolean THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL
+           ELSE t.undo IN ('possible', 'impossible') AND EXISTS (
+               SELECT FROM turn_step_results AS r
+               JOIN turns AS o ON o.session_id = t.session_id AND o.number = (r.params ->> 'turn')::integer
+               WHERE r.turn_id = t.id AND r.tool = 'undo' AND r.error_code IS NULL
+                 AND EXISTS (SELECT FROM row_changes AS w WHERE w.turn_id = o.id
+                             AND NOT EXISTS (SELECT FROM turn_step_results AS i WHERE i.turn_id = o.id AND i.step = w.step AND i.tool = 'undo')))
+      END
 ORDER BY t.number DESC
 LIMIT 1;
 

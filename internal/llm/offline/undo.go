@@ -25,14 +25,14 @@ func wantsUndone(message string) *nodes.UndoRequest {
 	return &nodes.UndoRequest{Turn: turn}
 }
 
-// undo is the undo that the current message requests. To redo is to undo the undo before it. After a turn that only changed a draft
+// undo is the undo that the current message requests. After a turn that only changed a draft
 // there is nothing to take back: no earlier turn is meant.
 func (s *scene) undo() *nodes.UndoRequest {
 	asked, n := wantsUndone(s.Message), len(s.Said)
 	switch {
 	case n == 0:
-	case redoWords.MatchString(bare(s.Message)) && wantsUndone(s.Said[n-1].Message) != nil:
-		return &nodes.UndoRequest{Turn: s.Said[n-1].Turn}
+	case redoWords.MatchString(bare(s.Message)):
+		return &nodes.UndoRequest{Redo: true}
 	case asked != nil && asked.Turn == 0 && s.onlyDrafted(s.Said[n-1].Turn):
 		return nil
 	}
