@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,29 @@ func TestJSONKeepsItsStructure(t *testing.T) {
 	b.ok("write", vocab.ToolUpdate, set("student_2", `"by phone"`))
 	b.ok("write", vocab.ToolUpdate, `{"table": "students", "filters": [{"field": "id", "op": "=", "value": "student_1"}], "set": [], "clear": ["contact"]}`)
 	require.Equal(t, `null "by phone"`, query[string](b, `SELECT string_agg(coalesce(contact::text, 'null'), ' ' ORDER BY id) FROM register.students`))
+}
+
+// A reply states what a change was from: of JSON the parts that are no longer so, of a reference what the row was called.
+func TestChangesTellWhatWas(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "register", register+`;
+		CREATE TABLE register.rooms (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES register.users, name text NOT NULL);
+		ALTER TABLE register.students ADD room_id integer REFERENCES register.rooms; INSERT INTO register.rooms (user_id, name) VALUES (1, 'Blue'), (1, 'Red')`,
+		map[string][]string{"student": {"name", "contact", "room_id"}})
+	b.read("students", "rooms")
+	was := func(set string) any {
+		result := b.ok("write", vocab.ToolUpdate, `{"table": "students", "filters": [{"field": "id", "op": "=", "value": "student_1"}], "set": [`+set+`]}`)
+		b.scope.Call++
+
+		return b.rows(result)[0]["_was"]
+	}
+	room := func(name string) string { return `{"column": "room_id", "value": "` + name + `"}` }
+	require.Equal(t, map[string]any{"room": nil}, was(room("room_1")))
+	require.Equal(t, map[string]any{"room": "Blue"}, was(room("room_2")))
+	contact := func(value string) string {
+		return `{"column": "contact", "value": "` + strings.ReplaceAll(value, `"`, `\"`) + `"}`
+	}
+	require.Equal(t, map[string]any{"contact": map[string]any{"phone": "0170-300"}}, was(contact(`{"mother": "Mrs Jung", "phone": "0170-555"}`)))
+	require.Equal(t, map[string]any{"contact": map[string]any{"phone": "0170-555"}}, was(contact(`{"mother": "Mrs Jung", "phone": "`+strings.Repeat("0", 99)+`"}`)))
+	require.Nil(t, was(contact(`{"mother": "Mrs Jung", "phone": "1"}`)), "too long")
 }

@@ -3,6 +3,7 @@ package crud
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,9 +77,11 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if d.approval != nil {
 		return nil
 	}
-	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written)
+	if op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written); err != nil {
+		return err
+	}
 
-	return err
+	return addLinkLabels(ctx, tx, op.entity, op.before.Rows, furthestName, slices.Collect(maps.Keys(op.written))...)
 }
 
 // keepsStructure refuses a word in place of an object or a list, and an object without some of what stands there: "phone: 0170-555"
@@ -243,17 +246,43 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	return result, nil
 }
 
-// was returns the previous values of written columns, so that the reply can state the change. References are left out:
-// their keys are not for a model.
+// was returns the previous values of written columns, so that the reply can state the change: of a reference what the row was called,
+// since keys are not for a model, and of JSON what is no longer so, if it is short.
 func (op *updateOp) was(before, after map[string]any) map[string]any {
-	was := overwrittenValues(op.written, before, after)
-	maps.DeleteFunc(was, func(name string, _ any) bool {
+	was := map[string]any{}
+	for name, value := range overwrittenValues(op.written, before, after) {
 		c := op.entity.Column(name)
-
-		return c == nil || c.FK != nil || c.Kind == domain.KindUUID || c.Kind == domain.KindJSON
-	})
+		label, called := before["_"+name+"_label"]
+		switch {
+		case c == nil:
+		case c.FK != nil && (called || value == nil):
+			was[columnInWords(c)] = label
+		case c.FK != nil, c.Kind == domain.KindUUID:
+		case c.Kind == domain.KindJSON:
+			if part := encoded(formerPart(value, after[name])); len(part) <= longestValue {
+				was[name] = json.RawMessage(registry.Scrub(string(part)))
+			}
+		default:
+			was[name] = value
+		}
+	}
 
 	return was
+}
+
+// formerPart is what of a JSON value a new one does not have.
+func formerPart(before, after any) any {
+	parts, isObject := before.(map[string]any)
+	now, staysObject := after.(map[string]any)
+	if !isObject || !staysObject {
+		return before
+	}
+	former := overwrittenValues(parts, parts, now)
+	for name, part := range former {
+		former[name] = formerPart(part, now[name])
+	}
+
+	return former
 }
 
 // deleteOp is db_delete.
