@@ -18,7 +18,7 @@ var (
 	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
 	limitForm     = regexp.MustCompile(`^(.+?)\s*(<=|>=|<>|!=|=|<|>)\s*(-?\d+(?:\.\d+)?)$`)
 	andForm       = regexp.MustCompile(`(?i)\s+and\s+`)
-	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:]*(?:\s*\*\s*[\w.:]+)*)\s*\))?(?:\s+as\s+(\w+))?$`)
+	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:()/*+ -]*?)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
 // clause reads that text and returns the arguments that it stands for; false if it says anything else.

@@ -42,9 +42,11 @@ func TestPlannedCallsSayHow(t *testing.T) {
 			"aggregates":[{"fn":"count","column":"","as":"n"}],"group_by":["tint"],"filters":[{"field":"price","op":">","value":5},{"field":"n","op":">","value":1}]}`,
 		`"tool":"db_analyze","how":"count group by tint having max(price) > min(price)"`: "",
 		`"tool":"db_read","how":"having count > 1 order by tint"`:                        "",
-		`"tool":"db_analyze","how":"count_distinct(tint)"`:                               `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
-		`"tool":"db_analyze","how":"sum(distinct price)"`:                                "",
-		`"tool":"db_analyze","how":"median(price)"`:                                      "",
+		`"tool":"db_analyze","how":"sum(pieces * price * (1 - discount / 100)) as total group by tint order by total desc"`: `{
+			"aggregates":[{"fn":"sum","column":"pieces * price * (1 - discount / 100)","as":"total"}],"group_by":["tint"],"order_by":"total","order_dir":"desc"}`,
+		`"tool":"db_analyze","how":"count_distinct(tint)"`: `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
+		`"tool":"db_analyze","how":"sum(distinct price)"`:  "",
+		`"tool":"db_analyze","how":"median(price)"`:        "",
 	} {
 		out, err := nodes.Understand(t.Context(), says(`{"intent":"read","calls":[{"step":0,"table":"vases","from_ref":"","set":[],`+how+`}]}`), togetherInput())
 		require.NoError(t, err)

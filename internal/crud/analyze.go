@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ import (
 
 // maxAggregates bounds the aggregates of one call.
 const maxAggregates = 20
+
+// notIn begins the name of the number of rows that a sum leaves out, because what its formula needs is missing there.
+const notIn = "rows_not_in_"
 
 // analyzeOp is db_analyze: aggregates over rows. It mints no refs.
 type analyzeOp struct {
@@ -192,8 +196,8 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	var err *Error
 	column := columnOrPath
 	switch {
-	case strings.Contains(a.Column, "*"):
-		return a.multiply(op.entity)
+	case formulaForm.MatchString(a.Column) && op.entity.Column(a.Column) == nil:
+		return a.compute(op.entity)
 	case a.Fn == vocab.AggregateDistinct:
 		column = grouping
 	}
@@ -202,25 +206,6 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	}
 
 	return a.checkColumn(holdsRefs(op.entity, a.column))
-}
-
-// multiply makes the column a product of numbers, such as quantity * price.
-func (a *aggregate) multiply(e *domain.Entity) *Error {
-	product := &domain.Column{Name: a.Column, Kind: domain.KindNumber}
-	for name := range strings.SplitSeq(a.Column, "*") {
-		c, err := columnOrPath(e, strings.TrimSpace(name))
-		switch {
-		case err != nil:
-			return err
-		case c.Kind != domain.KindNumber || holdsRefs(e, c):
-			return failColumn(CodeBadArgument, c.Name, "A product needs columns of numbers; %s is none.", c.Name)
-		}
-		a.factors = append(a.factors, c)
-	}
-	product.Expr = joinEach(a.factors, " * ", func(c *domain.Column) string { return c.SQL() + "::numeric" })
-	a.column = product
-
-	return nil
 }
 
 // orderedKinds are the kinds of columns that have a first and a last value.
@@ -255,6 +240,7 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
+		maps.DeleteFunc(row, func(name string, value any) bool { return value == nil && strings.HasPrefix(name, notIn) })
 		op.rows = append(op.rows, row)
 
 		return nil
@@ -302,6 +288,9 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 			columns = append(columns, a.column)
 		}
 		names, values = append(names, a.As), append(values, a.sql(s))
+		if a.factors != nil && a.Fn == "sum" {
+			names, values = append(names, notIn+a.As), append(values, "NULLIF(count(*) - count("+a.column.SQL()+"), 0)")
+		}
 	}
 	numbered := func(i int) string { return fmt.Sprintf(`" %d"`, i+1) }
 	pairs := make([]string, len(names))

@@ -78,8 +78,28 @@ func TestAnalysesMultiplyColumns(t *testing.T) {
 	b.ok("analyze", vocab.ToolAnalyze, `{"table": "sales", "aggregates": [{"fn": "sum", "column": "kilos * kilos", "as": "n"}]}`)
 	require.Equal(t, `[{"n": 6.75}]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), "and none that both columns add")
 	for column, code := range map[string]crud.Code{
-		"pieces * sold_on": crud.CodeBadArgument, "pieces * good_id": crud.CodeBadArgument, "pieces * weight": crud.CodeUnknownColumn, "*pieces": crud.CodeUnknownColumn,
+		"pieces * sold_on": crud.CodeBadArgument, "pieces * good_id": crud.CodeBadArgument, "pieces * weight": crud.CodeUnknownColumn, "*pieces": crud.CodeBadArgument,
+		"pieces * (kilos": crud.CodeBadArgument, "pieces) * (kilos": crud.CodeBadArgument, "pieces *": crud.CodeBadArgument, "2 * 3": crud.CodeBadArgument, "pieces (kilos)": crud.CodeBadArgument, "(pieces) kilos": crud.CodeBadArgument,
 	} {
 		b.refused("analyze", vocab.ToolAnalyze, `{"table": "sales", "aggregates": [{"fn": "sum", "column": "`+column+`"}]}`, code)
+	}
+}
+
+// A total of lines with a discount took a model that reads all of them: only products could be added up.
+func TestAnalysesComputeFormulas(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "stall", `CREATE SCHEMA stall;
+		CREATE TABLE stall.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500);
+		INSERT INTO stall.users (name) VALUES ('Ada');
+		INSERT INTO stall.lines (user_id, name, pieces, price, discount) VALUES (1, 'Mug', 2, 4.5, 10), (1, 'Pen', 10, 1.2, 0), (1, 'Cup', 1, 9, NULL)`, nil)
+	for column, want := range map[string]string{
+		"pieces * price * (1 - discount / 100)": `{"n": 20.1, "rows_not_in_n": 1}`, // 2 * 4.5 * 0.9 + 12, whatever the cup costs
+		"grams / 1000":                          `{"n": 4.5}`,
+		"-pieces + (price - 1) * 2":             `{"n": 10.4}`,
+		"price / (pieces - 2)":                  `{"n": -8.85, "rows_not_in_n": 1}`,
+	} {
+		b.ok("analyze", vocab.ToolAnalyze, `{"table": "lines", "aggregates": [{"fn": "sum", "column": "`+column+`", "as": "n"}]}`)
+		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), column)
 	}
 }

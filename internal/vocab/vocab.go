@@ -2,6 +2,7 @@ package vocab
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -157,7 +158,10 @@ var Aggregates = []string{"count", AggregateDistinct, "sum", "avg", "min", "max"
 // AggregateDistinct counts different values.
 const AggregateDistinct = "count_distinct"
 
+// noWord is what stands between the words of a path or a formula.
+var noWord = regexp.MustCompile(`[^\pL\pN_]+`)
+
 // AggregateName is what the number that a function makes of a column, "" or * for rows, is called if nobody says so.
 func AggregateName(fn, column string) string {
-	return strings.Trim(fn+"_"+strings.NewReplacer(".", "_", ":", "_", "*", "_", " ", "").Replace(strings.Trim(column, "*")), "_")
+	return strings.Trim(fn+"_"+strings.Trim(noWord.ReplaceAllString(column, "_"), "_"), "_")
 }
