@@ -320,12 +320,11 @@ func (b *typeBinder) bindHidden() {
 	}
 }
 
-// isBookkeeping reports whether a column is usually kept by a trigger or default, for programs.
-func isBookkeeping(name string) bool {
-	name = snake(name)
+// kept are the columns that programs, triggers or defaults keep for themselves, those of Odoo too.
+var kept = []string{"created_at", "updated_at", "create_date", "write_date", "create_uid", "write_uid"}
 
-	return name == "created_at" || name == "updated_at"
-}
+// isBookkeeping reports whether a column is one of them.
+func isBookkeeping(name string) bool { return slices.Contains(kept, snake(name)) }
 
 // holdsForeignID reports whether the column holds identifiers that have no ref.
 func holdsForeignID(c *Column) bool {

@@ -102,12 +102,13 @@ func (w *initWriter) overViews(views string) error {
 	return nil
 }
 
-// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails or
+// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails Odoo, or
 // Ecto, whose migrations say when they were inserted.
 func (w *initWriter) storesUTC() bool {
 	migrations := w.cat.table("schema_migrations")
 
-	return w.cat.table("_prisma_migrations") != nil || w.cat.table("ar_internal_metadata") != nil || migrations != nil && migrations.column("inserted_at") != nil
+	return migrations != nil && migrations.column("inserted_at") != nil ||
+		slices.ContainsFunc([]string{"_prisma_migrations", "ar_internal_metadata", "ir_module_module"}, func(name string) bool { return w.cat.table(name) != nil })
 }
 
 // guessAccounts is the table that most owner columns reference, "" for none.
@@ -234,6 +235,9 @@ func opensDoors(t *catalogTable) bool {
 func (t *catalogTable) loosePair() (kind, id *Column) {
 	for _, c := range t.columns {
 		name, is := strings.CutSuffix(snake(c.Name), "_type")
+		if isModel(c.Name) {
+			name, is = "res", true
+		}
 		if !is {
 			continue
 		}
@@ -244,6 +248,9 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 
 	return nil, nil
 }
+
+// isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.
+func isModel(column string) bool { return column == "model" || column == "res_model" }
 
 // byOwner reports whether a foreign key is an owner column.
 func (w *initWriter) byOwner(_ *catalogTable, fk catalogFK) bool {

@@ -150,7 +150,7 @@ func (e *initEntity) mayLack(name string) bool {
 // namingReferences are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
 // called lamp. A part, which stands beside its whole, is called by another row where it has one.
 func (e *initEntity) namingReferences(dated bool) []string {
-	names, most := sortedKeys(e.refs), 1
+	names, most := slices.DeleteFunc(sortedKeys(e.refs), isBookkeeping), 1
 	if !dated && e.Parent == nil {
 		most = 2
 	}
@@ -172,7 +172,7 @@ func (e *initEntity) namingReferences(dated bool) []string {
 // whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
 // missing.
 func (e *initEntity) whose() string {
-	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return e.refs[name] == e.Parent || e.refs[name] == e })
+	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.refs[name] == e.Parent || e.refs[name] == e })
 	if len(names) == 0 || strings.Contains(e.Label, "_label") {
 		return ""
 	}
@@ -185,7 +185,7 @@ func (e *initEntity) whose() string {
 // telling are the columns of short values that say most of a row, in their order.
 func (e *initEntity) telling(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
-		return !isShort(c) && c != e.moment || e.tallies(c) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
+		return !isShort(c) && c != e.moment || e.tallies(c) || wordlessNames.MatchString(snake(c.Name)) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})
 	first := slices.SortedStableFunc(slices.Values(short), func(a, b *Column) int { return rank(a) - rank(b) })
 	first = first[:min(most, len(first))]

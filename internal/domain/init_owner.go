@@ -234,7 +234,9 @@ func (e *initEntity) pointsByName(c *Column) bool {
 	is = is && e.refs[c.Name] == nil
 	to, _ := e.calledLike(name)
 	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool {
-		return snake(other.Name) == name+"_type" || name == "object" && other.Name == "content_type_id" // the second are Django's
+		kind := snake(other.Name)
+
+		return kind == name+"_type" || name == "object" && kind == "content_type_id" || name == "res" && isModel(kind) // the last are Django's and Odoo's
 	})
 
 	return typed || is && (to != nil || name == "")
