@@ -140,6 +140,7 @@ type initWriter struct {
 	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
 	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names
 	words    map[*Column][]string       // of texts named like a state, the few words that their rows have
+	tongues  map[*Column][]string       // in which languages a name stands there, the most frequent first
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }

@@ -21,9 +21,12 @@ func (e *initEntity) guessLabel() {
 	}
 	dated := day != nil && len(e.refs) > 0
 	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.scopeOf(c.Name)) > 0 })
+	translated := e.translated()
 	switch {
 	case name != nil:
 		e.labelBy(name.Name)
+	case translated != nil:
+		e.labelBy(wordedName(translated))
 	case first != nil && last != nil && (code == nil || !e.blank[first] && !e.blank[last]): // of those who gave no name, the code says more
 		e.names, e.Label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
 	case title != nil:

@@ -15,7 +15,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.keys, w.blank, w.kinds, w.words = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}
+	w.keys, w.blank, w.kinds, w.words, w.tongues = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}, map[*Column][]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
 		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
@@ -39,7 +39,7 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 }
 
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords} {
+	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues} {
 		if err := read(ctx, tx, t); err != nil {
 			return err
 		}
@@ -131,3 +131,44 @@ func (e *initEntity) Lists() (lists []string) {
 
 	return lists
 }
+
+// tonguesSQL reads the keys of a column's objects, the most frequent first, and "" for what is no language or has no text.
+const tonguesSQL = `SELECT CASE WHEN key ~ '^[a-z]{2}([_-][A-Za-z]{2,4})?$' AND bool_and(jsonb_typeof(value) = 'string') THEN key ELSE '' END
+FROM (SELECT %s::jsonb AS name FROM %s LIMIT 1000) AS t, jsonb_each(CASE jsonb_typeof(name) WHEN 'object' THEN name WHEN 'null' THEN '{}' ELSE '{"": 0}' END)
+GROUP BY key ORDER BY count(*) DESC, key`
+
+// readTongues finds names that stand there once for each language, as {"en_US": "Table", "de_DE": "Tisch"}.
+func (w *initWriter) readTongues(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
+	for _, c := range t.columns {
+		if c.Kind != KindJSON || !namesRows(c.Name) {
+			continue
+		}
+		found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read names of "+t.Name, fmt.Sprintf(tonguesSQL, quote(c.Name), quote(w.Schema, t.Name)))
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(found, "") {
+			w.tongues[c] = found
+		}
+	}
+
+	return nil
+}
+
+// translated is the column of a row's name in several languages, nil if there is none.
+func (e *initEntity) translated() *Column {
+	return find(e.plain, func(c *Column) bool { return len(e.tongues[c]) > 0 })
+}
+
+// Worded is a computed column for it, with which people and models call the row.
+func (e *initEntity) Worded() string {
+	c := e.translated()
+	if c == nil {
+		return ""
+	}
+	said := each(e.tongues[c], func(key string) string { return sqlName(c.Name) + "->>" + literalSQL(key) })
+
+	return fmt.Sprintf("{name: %s, sql: %s}", yamlName(wordedName(c)), yamlText("coalesce("+strings.Join(said, ", ")+")"))
+}
+
+func wordedName(c *Column) string { return c.Name + "_text" }
