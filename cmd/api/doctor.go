@@ -20,7 +20,7 @@ type doctorCommand struct {
 // Run checks what serve needs; it returns an error if something is wrong.
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
-		return program.PrintSettings(console.Out, e, settings.API, c.JSON)
+		return program.PrintSettings(console, e, settings.API, c.JSON)
 	}
 	s, err := settings.Parse(e, settings.API)
 	if errors.Is(err, settings.ErrNoDatabase) {
@@ -40,7 +40,7 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		}
 	}
 
-	return program.Report(console.Out, findings, c.JSON)
+	return program.Report(console, findings, c.JSON)
 }
 
 // examine checks one database; s is nil if the settings cannot be read.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -117,12 +116,8 @@ func (c *directoryShowCommand) Run(ctx context.Context, known *directory.Directo
 	for i, m := range list {
 		moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Running, m.Error, m.StartedAt, m.EndedAt}
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"databases": databases, "moves": moves})
-	}
-	printDirectory(console.Out, databases, moves)
 
-	return nil
+	return console.Answer(c.JSON, map[string]any{"databases": databases, "moves": moves}, directoryText(databases, moves))
 }
 
 func (c *directoryShowCommand) one(ctx context.Context, known *directory.Directory, console *program.Console) error {
@@ -130,19 +125,16 @@ func (c *directoryShowCommand) one(ctx context.Context, known *directory.Directo
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"id": user.ID, "name": user.Name, "database": user.Database.Name, "epoch": user.Epoch, "moving": user.Moving})
-	}
-	text := ""
+	words := fmt.Sprintf("%s (%s) is in %s, place %d", user.Name, user.ID, user.Database.Name, user.Epoch)
 	if user.Moving {
-		text = ", being moved"
+		words += ", being moved"
 	}
-	fmt.Fprintf(console.Out, "%s (%s) is in %s, place %d%s\n", user.Name, user.ID, user.Database.Name, user.Epoch, text)
 
-	return nil
+	return console.Answer(c.JSON, map[string]any{"id": user.ID, "name": user.Name, "database": user.Database.Name, "epoch": user.Epoch, "moving": user.Moving}, words+"\n")
 }
 
-func printDirectory(out io.Writer, databases []shownDatabase, moves []shownMove) {
+func directoryText(databases []shownDatabase, moves []shownMove) string {
+	out := &strings.Builder{}
 	for _, d := range databases {
 		fmt.Fprintf(out, "%-20s %8d users  %s\n", d.Name, d.Users, d.Address)
 	}
@@ -157,6 +149,8 @@ func printDirectory(out io.Writer, databases []shownDatabase, moves []shownMove)
 		}
 		fmt.Fprintln(out)
 	}
+
+	return out.String()
 }
 
 type directoryRebalanceCommand struct {
@@ -184,18 +178,16 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, known *directory.Di
 	before := mover.Unevenness(loads)
 	plan := mover.Plan(loads)
 	after := mover.Unevenness(loads)
-	if c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after, "left_out": silent})
-	}
+	words := ""
 	for _, name := range slices.Sorted(maps.Keys(silent)) {
-		fmt.Fprintf(console.Out, "# %s is left out: %s\n", name, silent[name])
+		words += fmt.Sprintf("# %s is left out: %s\n", name, silent[name])
 	}
-	fmt.Fprintf(console.Out, "# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
+	words += fmt.Sprintf("# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
 	for _, m := range plan {
-		fmt.Fprintf(console.Out, "worker user move %s --to %s   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
+		words += fmt.Sprintf("worker user move %s --to %s   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
 	}
 
-	return nil
+	return console.Answer(c.JSON, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after, "left_out": silent}, words)
 }
 
 // loads measures every database. Of those that do not answer, silent says why; it is an error if none does.

@@ -54,7 +54,7 @@ var health = []struct{ name, sql string }{
 // Run checks and prints; it returns an error if something is wrong.
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
-		return program.PrintSettings(console.Out, e, settings.Worker, c.JSON)
+		return program.PrintSettings(console, e, settings.Worker, c.JSON)
 	}
 	if c.Model {
 		findings, err := tryNodes(ctx, e)
@@ -62,18 +62,18 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 			return err
 		}
 
-		return program.Report(console.Out, findings, c.JSON)
+		return program.Report(console, findings, c.JSON)
 	}
 	pool, err := program.OpenDatabase(ctx, e, "alfred worker", doctorConns)
 	if errors.Is(err, settings.ErrNoDatabase) {
 		return err
 	}
 	if err != nil {
-		return program.Report(console.Out, []program.Finding{program.Found("database", err, "")}, c.JSON)
+		return program.Report(console, []program.Finding{program.Found("database", err, "")}, c.JSON)
 	}
 	defer pool.Close()
 
-	return program.Report(console.Out, examine(ctx, e, pool), c.JSON)
+	return program.Report(console, examine(ctx, e, pool), c.JSON)
 }
 
 const doctorConns = 2

@@ -58,12 +58,8 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxp
 			return err
 		}
 	}
-	if c.JSON {
-		if err := program.PrintJSON(console.Out, report); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintln(console.Out, report.text(mismatch))
+	if err := console.Answer(c.JSON, report, report.text(mismatch)+"\n"); err != nil {
+		return err
 	}
 	if mismatched {
 		return fmt.Errorf("%d mismatches between %s and the database", len(mismatch.Problems), c.Domain)

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"alfred/cmd/internal/program"
 	"alfred/internal/pg"
@@ -29,7 +29,7 @@ func (c *migrateDownCommand) Run(ctx context.Context, migrator *pg.Migrator, con
 	}
 	steps, err := down(ctx)
 
-	return printSteps(console.Out, steps, err, c.JSON, "undone")
+	return answerSteps(console, steps, err, c.JSON, "undone")
 }
 
 type migratePrintCommand struct {
@@ -39,12 +39,11 @@ type migratePrintCommand struct {
 // Run prints the pending SQL.
 func (c *migratePrintCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
 	text, err := migrator.Print(ctx)
-	if err == nil && c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"sql": text})
+	if err != nil {
+		return err
 	}
-	fmt.Fprint(console.Out, text)
 
-	return err
+	return console.Answer(c.JSON, map[string]any{"sql": text}, text)
 }
 
 type migrateStatusCommand struct {
@@ -58,14 +57,11 @@ func (c *migrateStatusCommand) Run(ctx context.Context, migrator *pg.Migrator, c
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = program.PrintJSON(console.Out, status)
-	} else {
-		for _, s := range status.Sources {
-			fmt.Fprintf(console.Out, "%-8s applied %v  pending %v  ahead %v  altered %v\n", s.Source, s.Applied, s.Pending, s.Ahead, s.Altered)
-		}
+	words := ""
+	for _, s := range status.Sources {
+		words += fmt.Sprintf("%-8s applied %v  pending %v  ahead %v  altered %v\n", s.Source, s.Applied, s.Pending, s.Ahead, s.Altered)
 	}
-	if err == nil && c.ExitCode {
+	if err = console.Answer(c.JSON, status, words); err == nil && c.ExitCode {
 		err = status.Err()
 	}
 
@@ -80,23 +76,18 @@ type migrateUpCommand struct {
 func (c *migrateUpCommand) Run(ctx context.Context, migrator *pg.Migrator, console *program.Console) error {
 	steps, err := migrator.Up(ctx)
 
-	return printSteps(console.Out, steps, err, c.JSON, "applied")
+	return answerSteps(console, steps, err, c.JSON, "applied")
 }
 
-// printSteps prints what was done, unless it failed.
-func printSteps(out io.Writer, steps []pg.Step, err error, asJSON bool, verb string) error {
+// answerSteps says what was done, unless it failed.
+func answerSteps(console *program.Console, steps []pg.Step, err error, asJSON bool, verb string) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return program.PrintJSON(out, map[string]any{"steps": append([]pg.Step{}, steps...)})
-	}
+	words := ""
 	for _, step := range steps {
-		fmt.Fprintf(out, "%s %s %d %s (%d ms)\n", verb, step.Source, step.Version, step.Name, step.DurationMS)
-	}
-	if len(steps) == 0 {
-		fmt.Fprintf(out, "nothing to be %s\n", verb)
+		words += fmt.Sprintf("%s %s %d %s (%d ms)\n", verb, step.Source, step.Version, step.Name, step.DurationMS)
 	}
 
-	return nil
+	return console.Answer(asJSON, map[string]any{"steps": append([]pg.Step{}, steps...)}, cmp.Or(words, "nothing to be "+verb+"\n"))
 }

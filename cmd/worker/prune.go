@@ -118,7 +118,7 @@ func (c *pruneCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *pro
 		}
 	}
 
-	return done.print(c.JSON, console)
+	return console.Answer(c.JSON, done, done.text())
 }
 
 func (c *pruneCommand) monthsOf(r *retention) int {
@@ -236,10 +236,7 @@ func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
 	return errBusy
 }
 
-func (p *pruned) print(asJSON bool, console *program.Console) error {
-	if asJSON {
-		return program.PrintJSON(console.Out, p)
-	}
+func (p *pruned) text() string {
 	lines := slices.Clone(p.Dropped)
 	for _, r := range retentions {
 		if rows := p.Deleted[r.table]; rows > 0 {
@@ -249,7 +246,6 @@ func (p *pruned) print(asJSON bool, console *program.Console) error {
 	if len(lines) == 0 {
 		lines = []string{"nothing is old enough"}
 	}
-	fmt.Fprintln(console.Out, strings.Join(lines, "\n"))
 
-	return nil
+	return strings.Join(lines, "\n") + "\n"
 }

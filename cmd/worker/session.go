@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,12 +70,8 @@ func (c *sessionForgetCommand) Run(ctx context.Context, pool *pgxpool.Pool, cons
 	if !forgotten {
 		return errNoSession
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"forgotten": c.ID})
-	}
-	fmt.Fprintln(console.Out, "forgotten")
 
-	return nil
+	return console.Answer(c.JSON, map[string]any{"forgotten": c.ID}, "forgotten\n")
 }
 
 type sessionShowCommand struct {
@@ -102,12 +98,8 @@ func (c *sessionShowCommand) Run(ctx context.Context, pool *pgxpool.Pool, consol
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, append([]timelineLine{}, lines...))
-	}
-	printTimeline(console.Out, lines)
 
-	return nil
+	return console.Answer(c.JSON, append([]timelineLine{}, lines...), timelineText(lines))
 }
 
 func sessionExists(ctx context.Context, on db.DBTX, id uuid.UUID) error {
@@ -122,12 +114,13 @@ func sessionExists(ctx context.Context, on db.DBTX, id uuid.UUID) error {
 	return nil
 }
 
-func printTimeline(out io.Writer, lines []timelineLine) {
+func timelineText(lines []timelineLine) string {
+	var out strings.Builder
 	turn := 0
 	for _, line := range lines {
 		if line.Number != turn {
 			turn = line.Number
-			fmt.Fprintf(out, "turn %d\n", turn)
+			fmt.Fprintf(&out, "turn %d\n", turn)
 		}
 		text := ""
 		if line.Text != nil {
@@ -136,8 +129,10 @@ func printTimeline(out io.Writer, lines []timelineLine) {
 		if line.DurationMS != nil {
 			text = fmt.Sprintf("%s (%d ms)", text, *line.DurationMS)
 		}
-		fmt.Fprintf(out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text)
+		fmt.Fprintf(&out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text)
 	}
+
+	return out.String()
 }
 
 type sessionForkCommand struct {
@@ -161,17 +156,17 @@ func (c *sessionForkCommand) Run(ctx context.Context, pool *pgxpool.Pool, bound 
 	if err != nil {
 		return fmt.Errorf("fork the session: %w", err)
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, made)
-	}
-	for _, row := range made.Changed { // apart from the id, which scripts read
+	words := ""
+	for _, row := range made.Changed {
 		since := ""
 		if row.Turn > 0 {
 			since = fmt.Sprintf(" in turn %d", row.Turn)
 		}
-		fmt.Fprintf(console.Errs, "%s %s: %s since%s\n", row.EntityType, row.Label, row.Change, since)
+		words += fmt.Sprintf("%s %s: %s since%s\n", row.EntityType, row.Label, row.Change, since)
 	}
-	fmt.Fprintln(console.Out, made.ID)
+	if !c.JSON {
+		fmt.Fprint(console.Errs, words) // apart from the id, which scripts read
+	}
 
-	return nil
+	return console.Answer(c.JSON, made, made.ID.String()+"\n")
 }

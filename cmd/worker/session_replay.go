@@ -65,12 +65,8 @@ func (c *sessionReplayCommand) Run(ctx context.Context, s *settings.Settings, po
 			return err
 		}
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, done)
-	}
-	fmt.Fprint(console.Out, done.Text())
 
-	return nil
+	return console.Answer(c.JSON, done, done.Text())
 }
 
 // openPrompts reads a folder of prompts; nil for "".

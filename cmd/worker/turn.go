@@ -59,11 +59,7 @@ func (c *turnUndoCommand) Run(ctx context.Context, pool *pgxpool.Pool, console *
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = program.PrintJSON(console.Out, line)
-	} else {
-		fmt.Fprintln(console.Out, cmp.Or(line.Reply, fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)))
-	}
+	err = console.Answer(c.JSON, line, cmp.Or(line.Reply, fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status))+"\n")
 	if err != nil || line.Undone {
 		return err
 	}

@@ -220,15 +220,14 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, known *direct
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "renumbered": report.Renumbered, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
-	}
+	words := fmt.Sprintf("moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
 	if report.Renumbered > 0 {
-		fmt.Fprintf(console.Out, "%d keys were taken at %s: their rows have new ones\n", report.Renumbered, c.To)
+		words = fmt.Sprintf("%d keys were taken at %s: their rows have new ones\n", report.Renumbered, c.To) + words
 	}
-	fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
 
-	return nil
+	return console.Answer(c.JSON, map[string]any{
+		"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "renumbered": report.Renumbered, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds(),
+	}, words)
 }
 
 func newMover(e settings.Env, known *directory.Directory, console *program.Console) *mover.Mover {

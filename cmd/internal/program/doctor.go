@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -61,33 +60,25 @@ func Found(check string, err error, fine string) Finding {
 }
 
 // Report prints findings; it returns [ErrUnwell] if one failed.
-func Report(out io.Writer, findings []Finding, asJSON bool) error {
-	if asJSON {
-		if err := PrintJSON(out, map[string]any{"checks": findings}); err != nil {
-			return err
-		}
-	}
+func Report(console *Console, findings []Finding, asJSON bool) error {
 	var unwell error
+	words := ""
 	for _, f := range findings {
 		word := "ok  "
 		if !f.OK {
 			word, unwell = "FAIL", ErrUnwell
 		}
-		if !asJSON {
-			fmt.Fprintf(out, "%s %-10s %s\n", word, f.Check, f.Detail)
-		}
+		words += fmt.Sprintf("%s %-10s %s\n", word, f.Check, f.Detail)
 	}
 
-	return unwell
+	return cmp.Or(console.Answer(asJSON, map[string]any{"checks": findings}, words), unwell)
 }
 
 // PrintSettings prints what the program reads, with secrets masked, and variables that look like settings but are not.
-func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bool) error {
+func PrintSettings(console *Console, e settings.Env, by settings.Program, asJSON bool) error {
 	shown, unknown := settings.Show(e, by), settings.Unknown(e)
-	if asJSON {
-		return PrintJSON(out, map[string]any{"settings": shown, "unknown": append([]string{}, unknown...)})
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var words strings.Builder
+	table := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SETTING\tVALUE\tDEFAULT\tMEANING")
 	for _, s := range shown {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.Value, "-"), cmp.Or(s.Default, "-"), strings.ReplaceAll(s.Meaning, "`", ""))
@@ -96,5 +87,9 @@ func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bo
 		fmt.Fprintf(table, "%s\t\t\tno setting: nobody reads it\n", name)
 	}
 
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+
+	return console.Answer(asJSON, map[string]any{"settings": shown, "unknown": append([]string{}, unknown...)}, words.String())
 }

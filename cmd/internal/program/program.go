@@ -46,6 +46,22 @@ func (c *Console) failed() error {
 	return nil
 }
 
+// Answer prints what a command has found or done: as JSON for programs, or in words.
+func (c *Console) Answer(asJSON bool, value any, words string) error {
+	if !asJSON {
+		fmt.Fprint(c.Out, words)
+
+		return nil
+	}
+	encoder := json.NewEncoder(c.Out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+
+	return nil
+}
+
 // StatusError gives an error its own exit status; others have 1.
 type StatusError struct {
 	Status int
@@ -169,17 +185,6 @@ func At(e settings.Env, database directory.Database) settings.Env {
 	there["DATABASE_URL"] = database.URL
 
 	return there
-}
-
-// PrintJSON prints a value for programs to read.
-func PrintJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-
-	return nil
 }
 
 // version is set by the linker: -X alfred/cmd/internal/program.version=v1.2.3.
