@@ -111,7 +111,7 @@ func (h *house) talk(t *testing.T) {
 			return err == nil && reply != nil
 		}, dbtest.Patience, 20*time.Millisecond, "turn %d: %s", i+1, turn.say)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(turn.reply), `\.\.\.`, `.*`)
-		pattern = regexp.MustCompile(`[A-Z][a-z]{2} \d+`).ReplaceAllString(pattern, `[A-Z][a-z]{2} \d+`) // a date, different from today's
+		pattern = regexp.MustCompile(`[A-Z][a-z]{2} \d+ [A-Z][a-z]{2}`).ReplaceAllString(pattern, `[A-Z][a-z]{2} \d+ [A-Z][a-z]{2}`) // a date, different from today's
 		require.Regexp(t, "(?s)^"+pattern+"$", strings.Join(strings.Fields(*reply), " "), "turn %d: %s", i+1, turn.say)
 	}
 }
