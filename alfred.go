@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"strings"
@@ -148,13 +147,7 @@ func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Even
 	return func(yield func(Event, error) bool) {
 		var last int32
 		err := a.await(ctx, turnID, func(ctx context.Context, reader *follow.Reader) error {
-			tail := reader.Tail(turnID, last)
-			defer tail.Close()
-			for {
-				events, err := tail.Next(ctx, patience)
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
+			for events, err := range reader.Events(ctx, turnID, last, patience) {
 				if err != nil {
 					return err
 				}
@@ -165,6 +158,8 @@ func (a *Assistant) Follow(ctx context.Context, turnID uuid.UUID) iter.Seq2[Even
 					}
 				}
 			}
+
+			return nil
 		})
 		if err != nil {
 			yield(Event{}, err)

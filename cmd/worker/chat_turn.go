@@ -195,13 +195,8 @@ func (t *talk) cancel(ctx context.Context, turnID uuid.UUID) error {
 }
 
 func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
-	tail := t.reader.Tail(turnID, 0)
-	defer tail.Close()
-	for hinted := false; ; {
-		events, err := tail.Next(ctx, patience)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	hinted := false
+	for events, err := range t.reader.Events(ctx, turnID, 0, patience) {
 		if err != nil {
 			return fmt.Errorf("follow the turn: %w", err)
 		}
@@ -216,4 +211,6 @@ func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
 			return err
 		}
 	}
+
+	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -18,8 +18,8 @@ import (
 	"alfred/internal/pg"
 )
 
-// batch is how many events are read at a time.
-const batch = 200
+// Batch is how many events are read at a time.
+const Batch = 200
 
 // recheck is how often readers waiting in silence are checked for permission.
 const recheck = 15 * time.Second
@@ -59,68 +59,64 @@ func (e *Event) Decode(into any) error {
 	return nil
 }
 
-// Tail is one reader's position in a turn's stream.
-type Tail struct {
-	reader *Reader
-	turnID uuid.UUID
-	after  int32
-	over   bool
-	signal <-chan struct{}
-	stop   func()
-}
+// Events yields the turn's events after the given seq, 0 for the beginning, until none will follow: the turn has ended, or
+// its session was forgotten. When nothing has come for the length of patience it yields none, and goes on. An error is the
+// last thing that it yields.
+func (r *Reader) Events(ctx context.Context, turnID uuid.UUID, after int32, patience time.Duration) iter.Seq2[[]Event, error] {
+	return func(yield func([]Event, error) bool) {
+		signal, stop := r.Listener.Subscribe(turnID)
+		defer stop()
+		read := func(ctx context.Context) (events []Event, over bool, err error) {
+			if events, over, err = EventsAfter(ctx, r.Read, turnID, after); len(events) > 0 {
+				after = events[len(events)-1].Seq
+			}
 
-// Tail starts after the given seq, 0 for the beginning. Close it when done.
-func (r *Reader) Tail(turnID uuid.UUID, after int32) *Tail {
-	t := &Tail{reader: r, turnID: turnID, after: after}
-	t.signal, t.stop = r.Listener.Subscribe(turnID)
-
-	return t
-}
-
-// Close ends the subscription.
-func (t *Tail) Close() { t.stop() }
-
-// Next returns the events after the last ones. If there are none it waits, at most for the given time, after which it
-// returns none and no error. It returns io.EOF when no event will follow, because the turn has ended or its session was
-// forgotten.
-func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error) {
-	if t.over {
-		return nil, io.EOF
-	}
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
-	for {
-		events, err := t.read(ctx)
-		if err != nil {
-			return nil, err
+			return events, over, err
 		}
-		if len(events) > 0 {
-			return events, nil
-		}
-		if t.over {
-			return nil, io.EOF
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for events: %w", context.Cause(ctx))
-		case <-enough.C:
-			return nil, nil
-		case <-t.signal:
-		}
+		Watch(ctx, signal, patience, read)(yield)
 	}
 }
 
-func (t *Tail) read(ctx context.Context) ([]Event, error) {
-	events, over, err := EventsAfter(ctx, t.reader.Read, t.turnID, t.after)
-	if err != nil {
-		return nil, err
-	}
-	t.over = over
-	if len(events) > 0 {
-		t.after = events[len(events)-1].Seq
-	}
+// Watch yields what read finds, at first and whenever signal says that there may be more, until read says that it was all.
+// What is longer than a [Batch] comes in several. When there was nothing for the length of patience it yields none. An error
+// is the last thing that it yields.
+func Watch[E any](ctx context.Context, signal <-chan struct{}, patience time.Duration, read func(context.Context) (events []E, over bool, err error)) iter.Seq2[[]E, error] {
+	return func(yield func([]E, error) bool) {
+		silence := time.NewTimer(patience)
+		defer silence.Stop()
+		for {
+			events, over, err := read(ctx)
+			if err != nil {
+				yield(nil, err)
 
-	return events, nil
+				return
+			}
+			if len(events) > 0 {
+				silence.Reset(patience)
+				if !yield(events, nil) {
+					return
+				}
+			}
+			if over {
+				return
+			}
+			if len(events) >= Batch {
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				yield(nil, fmt.Errorf("wait for events: %w", context.Cause(ctx)))
+
+				return
+			case <-signal:
+			case <-silence.C:
+				silence.Reset(patience)
+				if !yield(nil, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // EventsAfter reads a turn's next events in a transaction of run's. over reports that none will follow them: the turn has
@@ -128,7 +124,7 @@ func (t *Tail) read(ctx context.Context) ([]Event, error) {
 func EventsAfter(ctx context.Context, run pg.Run, turnID uuid.UUID, seq int32) (events []Event, over bool, err error) {
 	err = run(ctx, func(tx pgx.Tx) error {
 		events, over = nil, false
-		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: turnID, AfterSeq: seq, PageSize: batch})
+		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: turnID, AfterSeq: seq, PageSize: Batch})
 		if err != nil {
 			return err
 		}
@@ -162,15 +158,13 @@ func terminal(eventType string) bool {
 
 // Wait returns when the turn has ended.
 func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
-	tail := r.Tail(turnID, 0)
-	defer tail.Close()
-	for {
-		if _, err := tail.Next(ctx, recheck); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+	for _, err := range r.Events(ctx, turnID, 0, recheck) {
+		if err != nil {
 			return err
 		}
 	}
+
+	return nil
 }
 
 // Read reads as the user, and may run work several times: while the database is away, and if their turns have moved.

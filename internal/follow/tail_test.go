@@ -32,15 +32,18 @@ func TestTailStaysWhereARefusedReadBegan(t *testing.T) {
 	refused := errors.New("not now")
 	good := refused
 	reader := &follow.Reader{Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, slog.New(slog.DiscardHandler)), UserID: user, StillGood: func(context.Context) error { return good }}
-	tail := reader.Tail(turn, 0)
-	defer tail.Close()
-	_, err = tail.Next(t.Context(), time.Second)
-	require.ErrorIs(t, err, refused)
+	all := reader.Events(t.Context(), turn, 0, time.Second)
+	for _, err := range all {
+		require.ErrorIs(t, err, refused)
+	}
 	good = nil
-	events, err := tail.Next(t.Context(), time.Second)
-	require.NoError(t, err)
-	require.NotEmpty(t, events)
-	require.EqualValues(t, 1, events[0].Seq)
+	var seen []follow.Event
+	for events, err := range all {
+		require.NoError(t, err)
+		seen = append(seen, events...)
+	}
+	require.NotEmpty(t, seen)
+	require.EqualValues(t, 1, seen[0].Seq)
 }
 
 // Turns wait for a database that is away, and so does whoever reads them: the message is stored, and must not be sent again.

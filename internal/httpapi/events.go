@@ -174,7 +174,7 @@ func (a *api) watchSource(w *watched) source {
 	return func(ctx context.Context) ([]event, bool, error) {
 		rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
 			return a.q.TurnEventListSessions(ctx, tx, &db.TurnEventListSessionsParams{
-				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: eventBatch,
+				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: follow.Batch,
 			})
 		})
 		if err != nil {

@@ -3,19 +3,18 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/google/uuid"
 
 	"alfred/internal/auth"
+	"alfred/internal/follow"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/httpapi/sse"
 )
-
-const eventBatch = 200
 
 // subscribe subscribes to the listener's signals about topics until stop is called.
 type subscribe func(topics ...uuid.UUID) (signal <-chan struct{}, stop func())
@@ -39,31 +38,31 @@ func (a *api) stream(to subscribe, next source, topics ...uuid.UUID) *huma.Strea
 		defer closed()
 		signal, stop := to(topics...)
 		defer stop()
-		ping := time.NewTicker(sse.PingEvery)
-		defer ping.Stop()
-		p := &pump{out: sse.Open(w), next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping}
-		if err := p.run(hctx.Context()); err != nil {
-			problem.Note(hctx.Context(), err)
+		asked := hctx.Context()
+		waiting, cancel := a.door.UntilStopping(asked)
+		defer cancel()
+		// What is there already is sent, also by a server that is being stopped.
+		read := func(context.Context) ([]event, bool, error) { return a.readWhileGood(asked, next) }
+		if err := pump(sse.Open(w), follow.Watch(waiting, signal, sse.PingEvery, read)); waiting.Err() == nil {
+			problem.Note(waiting, err)
 		}
 	}}
 }
 
-// whileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
+// readWhileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
 // afterwards. It also ends when the user moves: the stream resumes at the new database after the last event that its
 // reader has seen.
-func (a *api) whileGood(next source) source {
-	return func(ctx context.Context) ([]event, bool, error) {
-		events, over, err := next(ctx)
-		if err != nil {
-			return nil, false, err
-		}
-		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
-		if isAccessLost(err) {
-			return nil, true, nil
-		}
-
-		return events, over, err
+func (a *api) readWhileGood(ctx context.Context, next source) ([]event, bool, error) {
+	events, over, err := next(ctx)
+	if err != nil {
+		return nil, false, err
 	}
+	err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
+	if isAccessLost(err) {
+		return nil, true, nil
+	}
+
+	return events, over, err
 }
 
 // isAccessLost reports whether a caller has lost access, here at least.
@@ -71,51 +70,24 @@ func isAccessLost(err error) bool {
 	return errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)
 }
 
-// pump moves events from a source to one client.
-type pump struct {
-	out      *sse.Writer
-	next     source
-	signal   <-chan struct{}
-	ping     <-chan time.Time
-	stopping <-chan struct{}
-}
-
-func (p *pump) run(ctx context.Context) error {
-	p.out.Comment("stream open")
-	for {
-		over, err := p.drain(ctx)
-		if err != nil || over {
+// pump moves events to one client, until there are no more or it has gone.
+func pump(out *sse.Writer, all iter.Seq2[[]event, error]) error {
+	out.Comment("stream open")
+	for events, err := range all {
+		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-p.stopping:
-			return nil
-		case <-p.signal:
-		case <-p.ping:
-			p.out.Comment("ping")
-		}
-	}
-}
-
-// drain sends all available events and reports whether the stream is over.
-func (p *pump) drain(ctx context.Context) (bool, error) {
-	for p.out.Err() == nil {
-		events, over, err := p.next(ctx)
-		if err != nil {
-			return false, err
+		if len(events) == 0 {
+			out.Comment("ping")
 		}
 		for _, ev := range events {
-			p.out.Event(ev.id, ev.name, ev.data)
+			out.Event(ev.id, ev.name, ev.data)
 		}
-		if len(events) > 0 {
-			p.out.Flush()
-		}
-		if over || len(events) < eventBatch {
-			return over, p.out.Err()
+		out.Flush()
+		if out.Err() != nil {
+			break
 		}
 	}
 
-	return false, p.out.Err()
+	return out.Err()
 }

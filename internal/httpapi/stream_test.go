@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"alfred/internal/httpapi/sse"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -9,29 +8,25 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/follow"
+	"alfred/internal/httpapi/sse"
 )
 
 func TestPing(t *testing.T) {
 	t.Parallel()
 
-	ctx, cancel := context.WithCancel(t.Context())
-	ticks := make(chan time.Time)
 	recorder := httptest.NewRecorder()
 	done := make(chan error)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		p := &pump{
-			out:  sse.Open(w),
-			next: func(context.Context) ([]event, bool, error) { return nil, false, nil },
-			ping: ticks,
-		}
-		done <- p.run(ctx)
+		looks := 0
+		done <- pump(sse.Open(w), follow.Watch(t.Context(), nil, time.Millisecond, func(context.Context) ([]event, bool, error) {
+			looks++
+
+			return nil, looks > 2, nil // after two without anything new
+		}))
 	}))
 	defer server.Close()
-	go func() {
-		ticks <- time.Now()
-		ticks <- time.Now()
-		cancel()
-	}()
 	go func() {
 		response, err := server.Client().Get(server.URL)
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/auth"
+	"alfred/internal/follow"
 	"alfred/internal/httpapi/problem"
 	"alfred/internal/httpapi/sse"
 	"alfred/internal/pg"
@@ -33,32 +34,30 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		return err
 	}
 	defer closed()
-	ctx, cancel := context.WithTimeout(ctx, max(0, atMost-auth.Waited(ctx)))
+	running, stopped := a.door.UntilStopping(ctx)
+	defer stopped()
+	ctx, cancel := context.WithTimeout(running, max(0, atMost-auth.Waited(ctx)))
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()
-	again := time.NewTicker(sse.PingEvery)
-	defer again.Stop()
-	for {
-		ended, err := a.endedByNow(ctx, id, summarized)
-		if ended || ctx.Err() != nil {
+	look := func(ctx context.Context) (none []struct{}, ended bool, err error) {
+		ended, err = a.endedByNow(ctx, id, summarized)
+
+		return nil, ended, err
+	}
+	for _, err := range follow.Watch(ctx, signal, sse.PingEvery, look) {
+		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.Stopping:
-			return nil
-		case <-signal:
-		case <-again.C:
-			if err := a.stillGood(ctx); isAccessLost(err) {
-				return err
-			}
+		if err := a.stillGood(ctx); isAccessLost(err) {
+			return err
 		}
 	}
+
+	return nil
 }
 
 // endedByNow is turnEnded for a database that may be away: it has half a minute to come back, as its user may be served elsewhere by then.

@@ -323,13 +323,7 @@ func (d *Door) readerAfterMove(ctx context.Context, gate *auth.Gate, who auth.Ca
 // Relay passes a turn's events to one client as they occur, with comments during long silences, and returns the turn when it
 // has ended. One without a reply is the problem that says why.
 func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass func(follow.Event) error) (*follow.Turn, error) {
-	tail := d.Reader(ctx).Tail(turn, 0)
-	defer tail.Close()
-	for {
-		events, err := tail.Next(ctx, sse.PingEvery)
-		if errors.Is(err, io.EOF) {
-			return d.ended(ctx, turn)
-		}
+	for events, err := range d.Reader(ctx).Events(ctx, turn, 0, sse.PingEvery) {
 		if err == nil && len(events) == 0 {
 			out.Comment("ping")
 			err = out.Err()
@@ -341,6 +335,8 @@ func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass 
 			return nil, err
 		}
 	}
+
+	return d.ended(ctx, turn)
 }
 
 // Wait is Relay for clients that receive nothing before the end.
