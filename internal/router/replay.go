@@ -2,7 +2,6 @@ package router
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 )
@@ -12,53 +11,26 @@ const maxReplay = 9 << 20
 
 // replay keeps what has been read of a request's body.
 type replay struct {
-	body io.ReadCloser
 	read bytes.Buffer
 	over bool // there was more than is kept
-	end  error
 }
 
-// again is the request from its beginning.
+// again is the request from its beginning: what was read before, then on. The server closes the body.
 func (r *replay) again(request *http.Request) *http.Request {
 	clone := request.Clone(request.Context())
-	if r.body != nil && r.body != http.NoBody {
-		clone.Body = &replayed{replay: r}
+	if request.Body != http.NoBody {
+		clone.Body = io.NopCloser(io.MultiReader(bytes.NewReader(r.read.Bytes()), io.TeeReader(request.Body, r)))
 	}
 
 	return clone
 }
 
-// whole reports whether the request can be sent again.
-func (r *replay) whole() bool { return !r.over && (r.end == nil || errors.Is(r.end, io.EOF)) }
-
-// replayed reads what was read before, then on.
-type replayed struct {
-	replay *replay
-	at     int
-}
-
-// Read keeps what it reads.
-func (b *replayed) Read(into []byte) (int, error) {
-	r := b.replay
-	if b.at < r.read.Len() {
-		n := copy(into, r.read.Bytes()[b.at:])
-		b.at += n
-
-		return n, nil
-	}
-	if r.end != nil {
-		return 0, r.end
-	}
-	n, err := r.body.Read(into)
-	r.end = err
-	r.over = r.over || r.read.Len()+n > maxReplay
+// Write keeps what is read on.
+func (r *replay) Write(data []byte) (int, error) {
+	r.over = r.over || r.read.Len()+len(data) > maxReplay
 	if !r.over {
-		r.read.Write(into[:n])
-		b.at += n
+		r.read.Write(data)
 	}
 
-	return n, err
+	return len(data), nil
 }
-
-// Close leaves the body to the server, which closes it when the request is over.
-func (b *replayed) Close() error { return nil }

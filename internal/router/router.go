@@ -174,7 +174,7 @@ const (
 
 // serveUser tries the known database and, if that refuses or no longer knows the key, the one that the directory names.
 func (r *Router) serveUser(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
-	body, until := &replay{body: request.Body}, time.Time{}
+	body, until := &replay{}, time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
 		answer := &held{ResponseWriter: w, holds: refusedOrFailed}
 		began := r.serve(answer, body.again(request), user.Database)
@@ -187,7 +187,7 @@ func (r *Router) serveUser(w http.ResponseWriter, request *http.Request, who dir
 		now, err := r.ask(request.Context(), who, answer)
 		moved := now.Epoch != user.Epoch || now.Database != user.Database
 		again := answer.elsewhere() || moved && answer.harmless(began, request)
-		if err != nil || !again || !body.whole() || time.Now().After(until) {
+		if err != nil || !again || body.over || time.Now().After(until) {
 			answer.release()
 
 			return
