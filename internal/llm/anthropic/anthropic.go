@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -51,5 +52,5 @@ func (m *model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 		return nil, wire.ErrForm
 	}
 
-	return m.answer(req, message)
+	return wire.Finish(req, m.response(req, message), end(cmp.Or(message.StopReason, anthropic.StopReasonEndTurn)))
 }
