@@ -37,7 +37,7 @@ var byTime = []string{
 func startTestRig(t testing.TB) (*rig, []uuid.UUID) {
 	t.Helper()
 
-	r, err := startRig(t.Context(), dbtest.URL(t))
+	r, err := startRig(t.Context(), dbtest.URL(t), equipment{model: answers{}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.stop(context.Background())) })
 	sessions, err := newSessions(t.Context(), r.pool, 1)
@@ -104,7 +104,7 @@ func TestRowsReadByATurn(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, seedTurns(t.Context(), plain, sessions[0], behind))
 	before := rowsRead(t, plain)
-	r, err := startRig(t.Context(), address)
+	r, err := startRig(t.Context(), address, equipment{model: answers{}})
 	require.NoError(t, err)
 	played := r.playOut(t.Context(), sessions, turns)
 	require.NoError(t, r.stop(t.Context())) // the server's statistics are complete once the connections are closed

@@ -104,7 +104,7 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 	if err != nil {
 		return 0, err
 	}
-	rig, err := startRig(ctx, address)
+	rig, err := startRig(ctx, address, equipment{model: answers{}})
 	if err != nil {
 		return 0, err
 	}

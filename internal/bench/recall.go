@@ -34,6 +34,7 @@ type recallOptions struct {
 
 // bench is the database and the report under construction.
 type bench struct {
+	address  string
 	pool     *pgxpool.Pool
 	domain   *domain.Domain
 	embedder llm.Embedder
@@ -76,7 +77,7 @@ func measureRecall(ctx context.Context, s *server, own, page string, options rec
 	if err != nil {
 		return "", err
 	}
-	b := &bench{pool: pool, domain: kitchen, embedder: embedder}
+	b := &bench{address: own, pool: pool, domain: kitchen, embedder: embedder}
 	b.head(ctx)
 	if err := b.people(ctx, options.people); err != nil {
 		return "", err

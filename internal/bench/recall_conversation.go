@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,12 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/internal/engine"
-	"alfred/internal/llm"
 	"alfred/internal/llm/script"
-	"alfred/internal/prompt"
 	"alfred/internal/recall"
-	"alfred/jobs"
 )
 
 // fact is something said once in a long conversation, and how it is asked for later.
@@ -223,7 +219,7 @@ func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
 const pairs = 40 // turns with a search, and as many without
 
 // inTurns measures what a search adds to a turn of that conversation.
-func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
+func (b *bench) inTurns(ctx context.Context, session uuid.UUID) (err error) {
 	var first int
 	if err := b.pool.QueryRow(ctx, `SELECT last_turn FROM sessions WHERE id = $1`, session).Scan(&first); err != nil {
 		return fmt.Errorf("read the last turn: %w", err)
@@ -232,24 +228,21 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	runner, err := b.runner(model)
+	r, err := startRig(ctx, b.address, equipment{model: model, embedder: b.embedder, lasting: true})
 	if err != nil {
 		return err
 	}
-	if err := runner.Start(ctx); err != nil {
-		return err
-	}
-	defer runner.Stop(ctx) //nolint:errcheck // a benchmark
+	defer func() { err = errors.Join(err, r.stop(ctx)) }()
 	var with, without []time.Duration
 	for n := range 2 * pairs {
-		took, err := b.turn(ctx, session)
+		took, err := r.turn(ctx, session, "what did we say about that?")
 		if err != nil {
 			return err
 		}
 		if (first+n)%2 == 0 {
-			with = append(with, took)
+			with = append(with, took.replied)
 		} else {
-			without = append(without, took)
+			without = append(without, took.replied)
 		}
 	}
 	b.printf("## In a turn\n\nTurns of that conversation whose message asks for the past, and turns that do not, in turn, with a model that answers at once (%d each): "+
@@ -271,39 +264,4 @@ func searching(first int) []byte {
 	}
 
 	return yaml.Bytes()
-}
-
-func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
-	search := recall.New(b.domain, b.embedder)
-	windows := prompt.DefaultConfig()
-	windows.CompressOlder = false
-	config := jobs.Config{
-		Pool: b.pool, Domain: b.domain, Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model }, Version: "bench",
-	}
-
-	engine.Furnish(&config, search, windows)
-
-	return jobs.NewRunner(config)
-}
-
-// turn sends a message and waits for its summary, by the database's clock.
-func (b *bench) turn(ctx context.Context, session uuid.UUID) (time.Duration, error) {
-	var id uuid.UUID
-	if err := b.pool.QueryRow(ctx, `SELECT enqueue_turn($1, 'what did we say about that?')`, session).Scan(&id); err != nil {
-		return 0, fmt.Errorf("enqueue: %w", err)
-	}
-	for {
-		var took *float64
-		var done bool
-		if err := b.pool.QueryRow(ctx, `SELECT extract(epoch FROM replied_at - created_at)::float8, summarized_at IS NOT NULL OR status = 'failed' FROM turns WHERE id = $1`, id).Scan(&took, &done); err != nil {
-			return 0, fmt.Errorf("wait: %w", err)
-		}
-		if done && took == nil {
-			return 0, fmt.Errorf("turn %s failed", id)
-		}
-		if done {
-			return time.Duration(*took * float64(time.Second)), nil
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

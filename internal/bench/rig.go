@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,22 +36,24 @@ type rig struct {
 	pool    *pgxpool.Pool
 	meter   *meter
 	runner  *jobs.Runner
-	model   llm.Model
 	kitchen *domain.Domain
 }
 
-// startRig starts a worker on the database. The caller stops it.
-func startRig(ctx context.Context, address string) (*rig, error) {
-	return startRigWith(ctx, address, answers{})
+// equipment is what a worker gets that is not as in `worker run` with its defaults.
+type equipment struct {
+	model    llm.Model
+	embedder llm.Embedder // nil: the lexical one
+	lasting  bool         // older turns are not compressed
 }
 
-func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, error) {
-	r := &rig{meter: newMeter(), model: model}
+// startRig starts a worker on the database. The caller stops it.
+func startRig(ctx context.Context, address string, with equipment) (*rig, error) {
+	r := &rig{meter: newMeter()}
 	var err error
 	if r.pool, err = openPool(ctx, address, workerConns, r.meter); err != nil {
 		return nil, err
 	}
-	config, err := r.config(ctx)
+	config, err := r.config(ctx, with)
 	if err == nil {
 		r.runner, err = jobs.NewRunner(config)
 	}
@@ -68,7 +71,7 @@ func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, e
 
 // onRig gives work a worker on the database, and new sessions.
 func onRig(ctx context.Context, address string, model llm.Model, sessions int, work func(r *rig, sessions []uuid.UUID) error) (err error) {
-	r, err := startRigWith(ctx, address, model)
+	r, err := startRig(ctx, address, equipment{model: model})
 	if err != nil {
 		return err
 	}
@@ -81,8 +84,8 @@ func onRig(ctx context.Context, address string, model llm.Model, sessions int, w
 	return work(r, made)
 }
 
-// config is that of `worker run` with its defaults, except for the model.
-func (r *rig) config(ctx context.Context) (jobs.Config, error) {
+// config is that of `worker run` with its defaults, except for the equipment.
+func (r *rig) config(ctx context.Context, with equipment) (jobs.Config, error) {
 	var err error
 	if r.kitchen, err = openKitchen(ctx, r.pool); err != nil {
 		return jobs.Config{}, err
@@ -90,10 +93,12 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	config := jobs.Config{
 		Pool: r.pool, Domain: r.kitchen,
 		Logger:              slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Models:              func(string) llm.Model { return r.model },
+		Models:              func(string) llm.Model { return with.model },
 		RetentionDecayTurns: engine.RetentionDecay, Version: "bench",
 	}
-	engine.Furnish(&config, recall.New(r.kitchen, lexical.Embedder{}), prompt.DefaultConfig())
+	windows := prompt.DefaultConfig()
+	windows.CompressOlder = !with.lasting
+	engine.Furnish(&config, recall.New(r.kitchen, cmp.Or[llm.Embedder](with.embedder, lexical.Embedder{})), windows)
 
 	return config, nil
 }
