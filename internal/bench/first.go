@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/client"
 	"alfred/internal/httpapi"
 	"alfred/internal/llm"
 	"alfred/internal/pg"
@@ -77,7 +76,7 @@ func measureFirst(ctx context.Context, address string) (*first, error) {
 	f, model := &first{}, &stamping{}
 
 	return f, onRig(ctx, address, model, 1, func(r *rig, sessions []uuid.UUID) error {
-		server, stop, err := serve(ctx, r.pool, sessions[0])
+		api, stop, err := serve(ctx, r.pool, sessions[0])
 		if err != nil {
 			return err
 		}
@@ -86,7 +85,7 @@ func measureFirst(ctx context.Context, address string) (*first, error) {
 			return err
 		}
 		for range firstTurns {
-			if err := f.turn(ctx, r, model, sessions[0], server.URL); err != nil {
+			if err := f.turn(ctx, r, model, sessions[0], api); err != nil {
 				return err
 			}
 			if err := r.settle(ctx); err != nil {
@@ -99,7 +98,7 @@ func measureFirst(ctx context.Context, address string) (*first, error) {
 }
 
 // serve runs the API as it runs beside a worker, for the session's user.
-func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*httptest.Server, func(), error) {
+func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*client.ClientWithResponses, func(), error) {
 	var user uuid.UUID
 	if err := pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
 		return nil, nil, fmt.Errorf("read the session: %w", err)
@@ -112,16 +111,17 @@ func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*httptes
 	var wait sync.WaitGroup
 	wait.Go(func() { _ = listener.Run(listening) }) // ends with its context
 	server := httptest.NewServer(httpapi.New(httpapi.Config{Pool: pool, Listener: listener, OpenUser: user, Logger: logger, Version: "bench"}))
+	api, err := client.New(server.URL, "")
 
-	return server, func() {
+	return api, func() {
 		server.CloseClientConnections()
 		server.Close()
 		end()
 		wait.Wait()
-	}, nil
+	}, err
 }
 
-func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uuid.UUID, api string) error {
+func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uuid.UUID, api *client.ClientWithResponses) error {
 	turn, done, err := rig.enqueue(ctx, session, looking)
 	if err != nil {
 		return err
@@ -144,40 +144,28 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 	return nil
 }
 
-// follow reads the turn's events until its reply, like a page.
-func (f *first) follow(ctx context.Context, api string, turn uuid.UUID) error {
+// follow reads the turn's events until its end, like a page.
+func (f *first) follow(ctx context.Context, api *client.ClientWithResponses, turn uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/v1/turns/"+turn.String()+"/events", http.NoBody) //nolint:gosec // our own server
-	if err != nil {
-		return fmt.Errorf("follow: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req) //nolint:gosec // as above
-	if err != nil {
-		return fmt.Errorf("follow: %w", err)
-	}
-	defer resp.Body.Close()
 	seen := false
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		var event struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal([]byte(data), &event); err != nil {
+	for event, err := range api.FollowTurn(ctx, turn.String(), "") {
+		if err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
-		if event.Type == "reply.delta" && !seen {
-			seen = true
-			at, err := stamped(event.Text)
-			if err != nil {
-				return fmt.Errorf("follow: the first text has no time: %w", err)
-			}
-			f.Shown = append(f.Shown, time.Since(at))
+		if event.Type != "reply.delta" || seen {
+			continue
 		}
+		seen = true
+		var delta client.ReplyDeltaEvent
+		if err := json.Unmarshal(event.Data, &delta); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+		at, err := stamped(delta.Text)
+		if err != nil {
+			return fmt.Errorf("follow: the first text has no time: %w", err)
+		}
+		f.Shown = append(f.Shown, time.Since(at))
 	}
 	if !seen {
 		return fmt.Errorf("turn %s ended without a streamed reply", turn)

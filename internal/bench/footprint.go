@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/client"
 	"alfred/internal/pg"
 	"alfred/jobs"
 )
@@ -142,36 +143,21 @@ func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
 	if f.APIIdle, err = api.resident(); err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
+	user, err := client.New("http://"+api.addr, "")
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for range idleStreams {
-		if err := open(ctx, client, "http://"+api.addr+"/v1/sessions/"+session.String()+"/events"); err != nil {
-			return err
+		if _, err := user.SessionEvents(ctx, session.String(), nil); err != nil { //nolint:bodyclose // closed with the context
+			return fmt.Errorf("open a stream: %w", err)
 		}
 	}
 	time.Sleep(settled)
 	f.APIStreams, err = api.resident()
 
 	return err
-}
-
-// open keeps a stream open until ctx ends.
-func open(ctx context.Context, client *http.Client, address string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return fmt.Errorf("open a stream: %w", err)
-	}
-	resp, err := client.Do(req) //nolint:bodyclose // closed with the context
-	if err != nil {
-		return fmt.Errorf("open a stream: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("open a stream: %s", resp.Status)
-	}
-
-	return nil
 }
 
 // turns runs many turns that wait for their model.
