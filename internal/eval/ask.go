@@ -88,7 +88,7 @@ func (t *trial) simulate(ctx context.Context) error {
 		}
 	}
 	if len(t.result.Turns) == 0 {
-		t.check.faults = append(t.check.faults, Fault{Check: "the person", Got: "the model that plays it said nothing", Broken: true})
+		t.faults = append(t.faults, Fault{Check: "the person", Got: "the model that plays it said nothing", Broken: true})
 	}
 
 	return nil
@@ -112,7 +112,7 @@ func (t *trial) judge(ctx context.Context) error {
 		return err
 	}
 	if t.result.Judged = verdict.Reason; !verdict.Pass {
-		t.check.fault(0, "judge", oneLine(t.c.Judge), verdict.Reason)
+		t.fault(0, "judge", oneLine(t.c.Judge), verdict.Reason)
 	}
 
 	return nil

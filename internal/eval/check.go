@@ -12,9 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/internal/pg"
 )
@@ -41,43 +39,33 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s: %s: want %s, got %s", where, f.Check, f.Want, f.Got)
 }
 
-// checker inspects one trial's database.
-type checker struct {
-	pool    *pgxpool.Pool
-	asUser  pg.Run // runs reads as the user
-	session uuid.UUID
-	schema  string // of the domain
-
-	faults []Fault
-}
-
-func (c *checker) fault(turn int, check, want, got string) {
-	c.faults = append(c.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
+func (t *trial) fault(turn int, check, want, got string) {
+	t.faults = append(t.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
 }
 
 // checkExpectations checks what must be true after a turn or, if turn has only writes, at the end.
-func (c *checker) checkExpectations(ctx context.Context, e *Expect, turn *Played) error {
+func (t *trial) checkExpectations(ctx context.Context, e *Expect, turn *Played) error {
 	n := turn.Number
 	if n > 0 || e.Status != "" {
 		if want := cmp.Or(e.Status, "succeeded"); turn.Status != want {
-			c.fault(n, "status", want, strings.TrimSpace(turn.Status+" "+turn.Error))
+			t.fault(n, "status", want, strings.TrimSpace(turn.Status+" "+turn.Error))
 		}
 	}
 	if e.Asks != nil && !asked(*e.Asks, turn.Asks) {
-		c.fault(n, "question", *e.Asks, cmp.Or(turn.Asks, "none"))
+		t.fault(n, "question", *e.Asks, cmp.Or(turn.Asks, "none"))
 	}
-	c.checkWords(n, &e.Reply, turn.Reply)
+	t.checkWords(n, &e.Reply, turn.Reply)
 	if e.Writes != nil {
 		want := slices.Sorted(slices.Values(*e.Writes))
 		if got := tables(turn.writes); !slices.Equal(got, want) {
-			c.fault(n, "tables written", list(want), list(got))
+			t.fault(n, "tables written", list(want), list(got))
 		}
 	}
-	if err := c.checkRefs(ctx, n, e.Refs); err != nil {
+	if err := t.checkRefs(ctx, n, e.Refs); err != nil {
 		return err
 	}
 	for i := range e.SQL {
-		if err := c.checkSQL(ctx, n, &e.SQL[i]); err != nil {
+		if err := t.checkSQL(ctx, n, &e.SQL[i]); err != nil {
 			return err
 		}
 	}
@@ -97,28 +85,28 @@ func asked(want, got string) bool {
 	return want == got
 }
 
-func (c *checker) checkWords(turn int, w *Words, reply string) {
+func (t *trial) checkWords(turn int, w *Words, reply string) {
 	low := strings.ToLower(reply)
 	for _, word := range w.Has {
 		if !strings.Contains(low, strings.ToLower(word)) {
-			c.fault(turn, "reply", "the words "+word, oneLine(reply))
+			t.fault(turn, "reply", "the words "+word, oneLine(reply))
 		}
 	}
 	for _, word := range w.Lacks {
 		if strings.Contains(low, strings.ToLower(word)) {
-			c.fault(turn, "reply", "no word of "+word, oneLine(reply))
+			t.fault(turn, "reply", "no word of "+word, oneLine(reply))
 		}
 	}
 	if w.Matches != "" && !regexp.MustCompile("(?is)"+w.Matches).MatchString(reply) {
-		c.fault(turn, "reply", "something like "+w.Matches, oneLine(reply))
+		t.fault(turn, "reply", "something like "+w.Matches, oneLine(reply))
 	}
 }
 
 // checkRefs compares states, or last actions.
-func (c *checker) checkRefs(ctx context.Context, turn int, want map[string]string) error {
+func (t *trial) checkRefs(ctx context.Context, turn int, want map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		got, state, action := "no such ref", "none", "none"
-		err := c.pool.QueryRow(ctx, `SELECT state::text, action FROM alfred.entity_refs WHERE session_id = $1 AND ref = $2`, c.session, name).Scan(&state, &action)
+		err := t.pool.QueryRow(ctx, `SELECT state::text, action FROM alfred.entity_refs WHERE session_id = $1 AND ref = $2`, t.session, name).Scan(&state, &action)
 		switch {
 		case err == nil:
 			got = state + " " + action
@@ -126,7 +114,7 @@ func (c *checker) checkRefs(ctx context.Context, turn int, want map[string]strin
 			return fmt.Errorf("read refs: %w", err)
 		}
 		if want[name] != state && want[name] != action {
-			c.fault(turn, "ref "+name, want[name], got)
+			t.fault(turn, "ref "+name, want[name], got)
 		}
 	}
 
@@ -135,25 +123,25 @@ func (c *checker) checkRefs(ctx context.Context, turn int, want map[string]strin
 
 // checkSQL runs a statement, as the user unless it says otherwise. A statement that fails is the case's fault, not the
 // assistant's.
-func (c *checker) checkSQL(ctx context.Context, turn int, q *Query) error {
+func (t *trial) checkSQL(ctx context.Context, turn int, q *Query) error {
 	var got [][]*string
 	read := func(tx pgx.Tx) (err error) {
-		if _, err = tx.Exec(ctx, alsoIn, pgx.Identifier{c.schema}.Sanitize(), true); err != nil {
+		if _, err = tx.Exec(ctx, alsoIn, pgx.Identifier{t.bound.Schema}.Sanitize(), true); err != nil {
 			return err
 		}
 		got, err = texts(ctx, tx, q.SQL)
 
 		return err
 	}
-	run := c.asUser
+	run := t.reader.Read
 	if q.As == "owner" {
-		run = func(ctx context.Context, work func(tx pgx.Tx) error) error { return pg.InReadTx(ctx, c.pool, work) }
+		run = func(ctx context.Context, work func(tx pgx.Tx) error) error { return pg.InReadTx(ctx, t.pool, work) }
 	}
 	if err := run(ctx, read); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		c.faults = append(c.faults, Fault{Turn: turn, Check: oneLine(q.SQL), Got: err.Error(), Broken: true})
+		t.faults = append(t.faults, Fault{Turn: turn, Check: oneLine(q.SQL), Got: err.Error(), Broken: true})
 
 		return nil
 	}
@@ -162,7 +150,7 @@ func (c *checker) checkSQL(ctx context.Context, turn int, q *Query) error {
 		want = [][]any{{q.Is}}
 	}
 	if !same(want, got) {
-		c.fault(turn, oneLine(q.SQL), shown(want, yamlText), shown(got, sqlText))
+		t.fault(turn, oneLine(q.SQL), shown(want, yamlText), shown(got, sqlText))
 	}
 
 	return nil

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"alfred/db"
 	"alfred/internal/pg"
 )
 
@@ -19,16 +17,16 @@ func (t *trial) checkWhole(ctx context.Context) error {
 		whole.Reply += t.result.Turns[i].Reply + "\n"
 		whole.Asks, whole.Status = t.result.Turns[i].Asks, t.result.Turns[i].Status
 	}
-	if err := t.check.checkExpectations(ctx, &t.c.Expect, whole); err != nil {
+	if err := t.checkExpectations(ctx, &t.c.Expect, whole); err != nil {
 		return err
 	}
 	t.limits()
-	if len(t.check.faults) == 0 {
+	if len(t.faults) == 0 {
 		if err := t.judge(ctx); err != nil {
 			return err
 		}
 	}
-	if len(t.check.faults) == 0 {
+	if len(t.faults) == 0 {
 		return nil
 	}
 
@@ -46,7 +44,7 @@ func (t *trial) limits() {
 		{"seconds", t.c.Limits.Seconds, t.result.Seconds},
 	} {
 		if one.most > 0 && one.is > one.most {
-			t.check.fault(0, one.what, fmt.Sprintf("%g at most", one.most), fmt.Sprintf("%g", one.is))
+			t.fault(0, one.what, fmt.Sprintf("%g at most", one.most), fmt.Sprintf("%g", one.is))
 		}
 	}
 }
@@ -68,34 +66,12 @@ func (t *trial) evidence(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if turn.Prompts, err = t.callsOf(ctx, turn.id); err != nil {
+		turn.Prompts, err = pg.Collect(ctx, t.pool, pgx.RowToStructByPos[Call], "read the calls",
+			`SELECT node, attempt, coalesce(error_code, ''), request, response FROM v_llm_calls WHERE turn_id = $1 ORDER BY id`, turn.id)
+		if err != nil {
 			return err
 		}
 	}
 
 	return nil
 }
-
-// callsOf are a turn's model calls, with their whole requests.
-func (t *trial) callsOf(ctx context.Context, turn uuid.UUID) (all []Call, err error) {
-	calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn, PageSize: mostCalls})
-	if err != nil {
-		return nil, fmt.Errorf("read the calls: %w", err)
-	}
-	for _, call := range calls {
-		whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
-		if err != nil {
-			return nil, fmt.Errorf("read a call: %w", err)
-		}
-		made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
-		if whole.ErrorCode != nil {
-			made.Error = *whole.ErrorCode
-		}
-		all = append(all, made)
-	}
-
-	return all, nil
-}
-
-// mostCalls is more than any turn makes.
-const mostCalls = 200

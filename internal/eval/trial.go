@@ -30,10 +30,11 @@ type trial struct {
 	after func(ctx context.Context, t *trial, p *Played) error // called after each turn; nil: not called
 
 	pool    *pgxpool.Pool
+	bound   *domain.Domain
 	reader  *follow.Reader // of the user's turns
 	session uuid.UUID
 	watch   *watch
-	check   checker
+	faults  []Fault
 	result  Trial
 }
 
@@ -52,8 +53,8 @@ func (t *trial) run(ctx context.Context, address string) Trial {
 	case err != nil:
 		t.result.Outcome, t.result.Error = Broken, err.Error()
 	default:
-		t.result.Faults = t.check.faults
-		t.result.Outcome = outcome(t.check.faults)
+		t.result.Faults = t.faults
+		t.result.Outcome = outcome(t.faults)
 	}
 
 	return t.result
@@ -91,18 +92,17 @@ func (t *trial) holdConversation(ctx context.Context, address string) (err error
 	}
 	defer pool.Close()
 	t.pool = pool
-	bound, source, err := t.suite.open(ctx, pool)
-	if err != nil {
+	var source string
+	if t.bound, source, err = t.suite.open(ctx, pool); err != nil {
 		return err
 	}
-	if err := errors.Join(t.seed(ctx, bound.Schema), t.clock(ctx)); err != nil {
+	if err := errors.Join(t.seed(ctx), t.clock(ctx)); err != nil {
 		return err
 	}
-	if t.watch, err = startWatch(ctx, pool, bound, source, t.reader.Read); err != nil {
+	if t.watch, err = startWatch(ctx, pool, t.bound, source, t.reader.Read); err != nil {
 		return err
 	}
-	t.check = checker{pool: pool, asUser: t.reader.Read, session: t.session, schema: bound.Schema}
-	stop, err := t.startWorker(ctx, bound)
+	stop, err := t.startWorker(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (t *trial) holdConversation(ctx context.Context, address string) (err error
 const trialConns = 6
 
 // seed creates the user, the session and the rows.
-func (t *trial) seed(ctx context.Context, schema string) error {
+func (t *trial) seed(ctx context.Context) error {
 	user, err := db.New().UserEnsure(ctx, t.pool, evaluated)
 	if err != nil {
 		return fmt.Errorf("make the user: %w", err)
@@ -128,7 +128,7 @@ func (t *trial) seed(ctx context.Context, schema string) error {
 		return fmt.Errorf("start the conversation: %w", err)
 	}
 	for _, sql := range []string{t.suite.Seed, t.c.Seed} {
-		if err := t.runAsOwner(ctx, schema, sql); err != nil {
+		if err := t.runAsOwner(ctx, sql); err != nil {
 			return fmt.Errorf("seed: %w", err)
 		}
 	}
@@ -137,13 +137,13 @@ func (t *trial) seed(ctx context.Context, schema string) error {
 }
 
 // runAsOwner runs SQL as the database's owner, on behalf of the user.
-func (t *trial) runAsOwner(ctx context.Context, schema, sql string) error {
+func (t *trial) runAsOwner(ctx context.Context, sql string) error {
 	if sql == "" {
 		return nil
 	}
 
 	return pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, alsoIn, pgx.Identifier{schema}.Sanitize(), true); err != nil {
+		if _, err := tx.Exec(ctx, alsoIn, pgx.Identifier{t.bound.Schema}.Sanitize(), true); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, t.reader.UserID.String()); err != nil {
@@ -156,8 +156,8 @@ func (t *trial) runAsOwner(ctx context.Context, schema, sql string) error {
 }
 
 // startWorker starts a worker; the returned function stops it.
-func (t *trial) startWorker(ctx context.Context, bound *domain.Domain) (stop func() error, err error) {
-	config, index, err := t.lab.Worker(ctx, t.pool, bound, t.model)
+func (t *trial) startWorker(ctx context.Context) (stop func() error, err error) {
+	config, index, err := t.lab.Worker(ctx, t.pool, t.bound, t.model)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (t *trial) talk(ctx context.Context) error {
 		}
 	}
 	if len(t.c.Turns) == 0 {
-		t.check.faults = append(t.check.faults, Fault{Check: "the person", Got: "a model has to play it: name one with --user", Broken: true})
+		t.faults = append(t.faults, Fault{Check: "the person", Got: "a model has to play it: name one with --user", Broken: true})
 	}
 
 	return nil
@@ -223,7 +223,7 @@ func (t *trial) talk(ctx context.Context) error {
 // turn plays one message and checks the result.
 func (t *trial) turn(ctx context.Context, turn *Turn) error {
 	number := len(t.result.Turns) + 1
-	if err := t.runAsOwner(ctx, t.check.schema, turn.Before); err != nil {
+	if err := t.runAsOwner(ctx, turn.Before); err != nil {
 		return fmt.Errorf("turn %d: before: %w", number, err)
 	}
 	mark, err := t.watch.mark(ctx)
@@ -245,14 +245,14 @@ func (t *trial) turn(ctx context.Context, turn *Turn) error {
 		return err
 	}
 	for _, stray := range strays {
-		t.check.fault(number, "rows of others", "none written", stray.Op+" in "+stray.Relation+" of a row that is not the user's")
+		t.fault(number, "rows of others", "none written", stray.Op+" in "+stray.Relation+" of a row that is not the user's")
 	}
 
 	if t.after != nil {
 		return t.after(ctx, t, played)
 	}
 
-	return t.check.checkExpectations(ctx, &turn.Expect, played)
+	return t.checkExpectations(ctx, &turn.Expect, played)
 }
 
 func (r *Trial) add(p *Played) {
