@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -28,14 +29,47 @@ const (
 	sharedConns = 15
 )
 
-// suite is what the tests of one binary share, created on first use.
-type suite struct {
-	mu     sync.Mutex
-	pool   *pgxpool.Pool
-	server *server
-}
+// What the tests of one binary share is made on first use. A failure is every test's, with the same message.
+var (
+	theServer = sync.OnceValues(func() (*server, error) {
+		ctx := context.Background()
+		address, err := serverURL(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s, err := connect(ctx, address)
+		if err == nil {
+			closing = append(closing, s.Close)
+		}
 
-var theSuite suite
+		return s, err
+	})
+	// sharedPool is on the database in which the tests using [Tx] run.
+	sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
+		s, err := theServer()
+		if err != nil {
+			return nil, err
+		}
+		ctx := context.Background()
+		name, url, err := s.Create(ctx, s.template)
+		if err != nil {
+			return nil, err
+		}
+		pool, err := pg.Open(ctx, pg.Config{AppName: "dbtest", MaxConns: sharedConns, URL: url})
+		if err == nil {
+			closing = append(closing, func() {
+				ctx, cancel := context.WithTimeout(ctx, Patience)
+				defer cancel()
+				pool.Close()
+				_ = s.Drop(ctx, name) // the next run sweeps up what remains
+			})
+		}
+
+		return pool, err
+	})
+	// closing closes both, once the tests are over: the last first.
+	closing []func()
+)
 
 // Main is a package's TestMain: it runs the tests, closes what they shared, drops their databases, and fails if
 // goroutines are left.
@@ -44,7 +78,9 @@ func Main(m *testing.M, ends ...func()) {
 	for _, end := range ends {
 		end()
 	}
-	theSuite.close()
+	for _, end := range slices.Backward(closing) {
+		end()
+	}
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -72,7 +108,7 @@ func Pool(t testing.TB) *pgxpool.Pool {
 func Tx(t testing.TB) pgx.Tx {
 	t.Helper()
 
-	pool, err := theSuite.sharedPool()
+	pool, err := sharedPool()
 	require.NoError(t, err)
 
 	return begin(t, pool)
@@ -116,7 +152,7 @@ func EmptyURL(t testing.TB) string {
 func copyOf(t testing.TB, template func(*server) string) string {
 	t.Helper()
 
-	server, err := theSuite.get()
+	server, err := theServer()
 	require.NoError(t, err)
 	name, url, err := server.Create(t.Context(), template(server))
 	require.NoError(t, err)
@@ -148,7 +184,7 @@ func Whole(t testing.TB) {
 // function that drops it. It panics without a server.
 func ExampleURL() (url string, drop func()) {
 	ctx := context.Background()
-	server, err := theSuite.get()
+	server, err := theServer()
 	if err != nil {
 		panic(err)
 	}
@@ -160,71 +196,11 @@ func ExampleURL() (url string, drop func()) {
 	return url, func() { _ = server.Drop(ctx, name) } // the next run sweeps up what remains
 }
 
-// close drops what is left of this run. Nobody could act on an error; the next run sweeps up what remains.
-func (s *suite) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
-	defer cancel()
-
-	if s.pool != nil {
-		s.pool.Close()
-		_ = s.server.Drop(ctx, s.pool.Config().ConnConfig.Database)
-	}
-	if s.server != nil {
-		s.server.Close()
-	}
-}
-
-// get connects once. After a failure, the next test tries again and fails with the same message.
-func (s *suite) get() (*server, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.connected()
-}
-
-// connected requires the lock.
-func (s *suite) connected() (*server, error) {
-	if s.server != nil {
-		return s.server, nil
-	}
-	ctx := context.Background()
-	address, err := serverURL(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.server, err = connect(ctx, address)
-
-	return s.server, err
-}
-
-// sharedPool is on the database in which the tests using Tx run.
-func (s *suite) sharedPool() (*pgxpool.Pool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pool != nil {
-		return s.pool, nil
-	}
-	server, err := s.connected()
-	if err != nil {
-		return nil, err
-	}
-	ctx := context.Background()
-	_, url, err := server.Create(ctx, server.template)
-	if err != nil {
-		return nil, err
-	}
-	s.pool, err = pg.Open(ctx, pg.Config{AppName: "dbtest", MaxConns: sharedConns, URL: url})
-
-	return s.pool, err
-}
-
 // Server returns the address of the server's own database, for tests of code that creates databases.
 func Server(t testing.TB) string {
 	t.Helper()
 
-	server, err := theSuite.get()
+	server, err := theServer()
 	require.NoError(t, err)
 
 	return server.Address(server.Admin.Config().ConnConfig.Database)
