@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/internal/pg"
 	"alfred/internal/scratch"
 )
 
@@ -59,20 +57,8 @@ func (s *server) migrated(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pool, err := openPool(ctx, own, 4, nil)
-	if err != nil {
-		return "", err
-	}
-	defer pool.Close()
-	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-		return "", err
-	}
-	// Like autovacuum within minutes: until then, each new connection reads the migrations' dead rows in the catalog.
-	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
-		return "", fmt.Errorf("vacuum: %w", err)
-	}
 
-	return own, nil
+	return own, scratch.Migrate(ctx, own, nil)
 }
 
 // commits is how many transactions the database has committed, read-only ones included. Backends report at their end at

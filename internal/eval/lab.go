@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/llm"
-	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/scratch"
 	"alfred/jobs"
@@ -146,7 +144,7 @@ func (s *Suite) template(ctx context.Context, server *scratch.Server) (name stri
 		return "", nil, err
 	}
 	drop = func() { dropDatabase(ctx, server, name) }
-	if err := s.build(ctx, address); err != nil {
+	if err := scratch.Migrate(ctx, address, func(pool *pgxpool.Pool) error { return s.fill(ctx, pool) }); err != nil {
 		drop()
 
 		return "", nil, fmt.Errorf("make the scratch database: %w", err)
@@ -155,15 +153,8 @@ func (s *Suite) template(ctx context.Context, server *scratch.Server) (name stri
 	return name, drop, nil
 }
 
-func (s *Suite) build(ctx context.Context, address string) error {
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred eval", MaxConns: trialConns, URL: address})
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
+// fill creates the domain's tables.
+func (s *Suite) fill(ctx context.Context, pool *pgxpool.Pool) error {
 	for _, file := range s.Schema {
 		sql, err := fs.ReadFile(s.files, file)
 		if err != nil {
@@ -177,15 +168,8 @@ func (s *Suite) build(ctx context.Context, address string) error {
 	if _, err := pool.Exec(ctx, s.schema+noServers); err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
-	if err := s.attach(ctx, pool); err != nil {
-		return err
-	}
-	// Every connection of every trial reads the catalog: without the migrations' dead rows, that takes half as long.
-	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
-		return fmt.Errorf("vacuum: %w", err)
-	}
 
-	return nil
+	return s.attach(ctx, pool)
 }
 
 const noServers = `

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -87,6 +88,33 @@ func (s *Server) Create(ctx context.Context, template string) (name, address str
 	}
 
 	return name, s.Address(name), nil
+}
+
+// Migrate gives a database Alfred's tables, and what more makes besides; nil for nothing. It can be copied afterwards.
+func Migrate(ctx context.Context, address string, more func(pool *pgxpool.Pool) error) error {
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred scratch", MaxConns: 4, URL: address})
+	if err != nil {
+		return err
+	}
+	defer pool.Close() // CREATE DATABASE refuses a template with open connections
+	if err := pg.Migrate(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	if more != nil {
+		if err := more(pool); err != nil {
+			return err
+		}
+	}
+	// Every connection to it or a copy reads the catalog: without the migrations' dead rows, that takes half as long.
+	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
+		return fmt.Errorf("vacuum: %w", err)
+	}
+	pool.Reset()
+	if err := pool.Ping(ctx); err != nil { // a first connection leaves a file from which those to copies read the catalog
+		return fmt.Errorf("connect to the new database: %w", err)
+	}
+
+	return nil
 }
 
 // Address is the address of another database on the server.
