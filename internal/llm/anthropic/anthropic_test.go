@@ -21,25 +21,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestModel_Conforms(t *testing.T) {
-	t.Parallel()
-	wiretest.Conform(t, wiretest.Anthropic, open)
-}
-
-func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
-	t.Helper()
-	model, err := anthropic.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
-	require.NoError(t, err)
-
-	return model
-}
-
 // Without the marks, every call pays for tools and instructions in full.
 func TestModel_CacheMarks(t *testing.T) {
 	t.Parallel()
 
 	server := wiretest.Start(t, wiretest.Anthropic, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: "hello"} })
-	_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
+	_, err := server.Model(wiretest.Key).Generate(t.Context(), &llm.Request{
 		System: "You are Alfred.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "what was said\nand what is asked", Stable: len("what was said")}},
 		Tools: []llm.Tool{{Name: "a"}, {Name: "b"}},
 	})
@@ -108,7 +95,7 @@ func TestModel_Strict(t *testing.T) {
 
 		return wiretest.Reply{Text: "hello"}
 	})
-	model := open(t, server, wiretest.Key)
+	model := server.Model(wiretest.Key)
 	for range 2 {
 		_, err := model.Generate(t.Context(), &llm.Request{
 			Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a", Schema: schema}},

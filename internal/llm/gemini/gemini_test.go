@@ -24,19 +24,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestModel_Conforms(t *testing.T) {
-	t.Parallel()
-	wiretest.Conform(t, wiretest.Gemini, open)
-}
-
-func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
-	t.Helper()
-	model, err := gemini.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
-	require.NoError(t, err)
-
-	return model
-}
-
 func TestNew_Rejects(t *testing.T) {
 	t.Parallel()
 
@@ -59,7 +46,7 @@ func TestModel_SchemaTooComplex(t *testing.T) {
 
 		return wiretest.Reply{Text: `{"text": "short"}`}
 	})
-	model := open(t, server, wiretest.Key)
+	model := server.Model(wiretest.Key)
 	for range 2 {
 		response, err := model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
 		require.NoError(t, err)
@@ -165,7 +152,7 @@ func TestModel_Strict(t *testing.T) {
 
 		return wiretest.Reply{Text: "hello"}
 	})
-	model := open(t, server, wiretest.Key)
+	model := server.Model(wiretest.Key)
 	for _, schema := range []string{closed, closed, `{"type":"object"}`} {
 		_, err := model.Generate(t.Context(), &llm.Request{
 			Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(schema)}},

@@ -23,19 +23,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestModel_Conforms(t *testing.T) {
-	t.Parallel()
-	wiretest.Conform(t, wiretest.OpenAI, open)
-}
-
-func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
-	t.Helper()
-	model, err := openai.New(&wire.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
-	require.NoError(t, err)
-
-	return model
-}
-
 func TestNew_Rejects(t *testing.T) {
 	t.Parallel()
 
@@ -69,7 +56,7 @@ func TestModel_NoEmptyTools(t *testing.T) {
 	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: `{}`} })
 	for _, given := range [][]llm.Tool{nil, {}} {
 		for _, schema := range []json.RawMessage{nil, json.RawMessage(`{"type":"object"}`)} {
-			_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
+			_, err := server.Model(wiretest.Key).Generate(t.Context(), &llm.Request{
 				Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, SchemaName: "compress", Schema: schema, Tools: given,
 			})
 			require.NoError(t, err)
@@ -88,7 +75,7 @@ func TestModel_Strict(t *testing.T) {
 	const lax = `{"type":"object","properties":{"text":{"type":"string"}}}`
 	for schema, want := range map[string]bool{closed: true, lax: false} {
 		server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: `{}`} })
-		_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
+		_, err := server.Model(wiretest.Key).Generate(t.Context(), &llm.Request{
 			SchemaName: "compress", Schema: json.RawMessage(schema), Tools: []llm.Tool{{Name: "db_read", Schema: json.RawMessage(schema)}},
 		})
 		require.NoError(t, err)
@@ -121,7 +108,7 @@ func TestModel_ServerWithoutResponseFormat(t *testing.T) {
 
 		return wiretest.Reply{Text: "```json\n{\"text\": \"short\"}\n```"}
 	})
-	response, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
+	response, err := server.Model(wiretest.Key).Generate(t.Context(), &llm.Request{SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"text": "short"}`, response.Text)
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"alfred/internal/llm"
-	"alfred/internal/llm/wire"
 )
 
 // Checked returns model with the same answers, but also sends every request to stand-ins for all three providers and
@@ -55,7 +54,7 @@ func (c *checked) check(ctx context.Context, protocol Protocol, req *llm.Request
 	if req.OnDelta != nil {
 		asked.OnDelta = func(string) {}
 	}
-	got, err := server.model().Generate(ctx, &asked)
+	got, err := server.open(&http.Client{Transport: direct{server.mux}}, Key).Generate(ctx, &asked) // without a socket
 	if ctx.Err() != nil {
 		return // the turn was stopped meanwhile
 	}
@@ -78,17 +77,6 @@ func broken(call llm.ToolCall) bool {
 	var arguments map[string]any
 
 	return len(call.Args) > 0 && json.Unmarshal(call.Args, &arguments) != nil
-}
-
-// model is the provider's model for the server, without a socket in between.
-func (s *Server) model() llm.Model {
-	d := dialects[s.protocol]
-	model, err := d.open(&wire.Config{APIKey: Key, BaseURL: "http://stand-in" + d.prefix, HTTPClient: &http.Client{Transport: direct{s.mux}}, Model: "gpt-4.1"})
-	if err != nil {
-		panic(err) // the configuration is complete
-	}
-
-	return model
 }
 
 // direct passes requests to a handler.

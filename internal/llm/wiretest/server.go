@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/internal/llm"
+	"alfred/internal/llm/wire"
 )
 
 // Key is the API key that the servers accept.
@@ -96,7 +97,7 @@ func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 }
 
 func newServer(protocol Protocol, handler Handler) *Server {
-	s := &Server{handler: handler, protocol: protocol, mux: http.NewServeMux()}
+	s := &Server{handler: handler, protocol: protocol, mux: http.NewServeMux(), BaseURL: "http://stand-in" + dialects[protocol].prefix}
 	for _, path := range dialects[protocol].paths {
 		s.mux.HandleFunc("POST "+path, s.serve)
 	}
@@ -118,6 +119,18 @@ func (s *Server) Refusals() []string {
 	defer s.mu.Unlock()
 
 	return slices.Clone(s.refused)
+}
+
+// Model is the provider's model test-model for the server.
+func (s *Server) Model(key string) llm.Model { return s.open(s.Client(), key) }
+
+func (s *Server) open(client *http.Client, key string) llm.Model {
+	model, err := dialects[s.protocol].open(&wire.Config{APIKey: key, BaseURL: s.BaseURL, HTTPClient: client, Model: "test-model"})
+	if err != nil {
+		panic(err) // the configuration is complete
+	}
+
+	return model
 }
 
 // Client returns a client whose connections end with the server.

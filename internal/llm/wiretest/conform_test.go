@@ -1,4 +1,4 @@
-package wiretest
+package wiretest_test
 
 import (
 	"context"
@@ -11,44 +11,48 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
+	"alfred/internal/llm/wiretest"
 )
 
-// Open creates the provider's model for a server: base URL, client and key are the server's, unless key overrides it.
-type Open func(t testing.TB, server *Server, key string) llm.Model
+// What callers rely on, whatever the protocol. Every case runs both streamed and not.
+func TestEveryProviderConforms(t *testing.T) {
+	t.Parallel()
 
-// Conform tests what callers rely on, whatever the protocol. Every case runs both streamed and not.
-func Conform(t *testing.T, protocol Protocol, open Open) {
-	t.Helper()
-	for name, streamed := range map[string]bool{"Streamed": true, "Whole": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &suite{open: open, protocol: protocol, streamed: streamed}
-			t.Run("Answers", s.answers)
-			t.Run("Cancel", s.cancel)
-			t.Run("Exchanges", s.exchanges)
-			t.Run("Failures", s.failures)
-			t.Run("Request", s.request)
-			t.Run("Secrets", s.secrets)
-			t.Run("Statuses", s.statuses)
-			t.Run("Timeout", s.timeout)
-		})
+	for _, protocol := range []wiretest.Protocol{wiretest.Anthropic, wiretest.Gemini, wiretest.OpenAI} {
+		for name, streamed := range map[string]bool{"Streamed": true, "Whole": false} {
+			t.Run(string(protocol)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				(&suite{protocol, streamed}).all(t)
+			})
+		}
 	}
 }
 
 type suite struct {
-	open     Open
-	protocol Protocol
+	protocol wiretest.Protocol
 	streamed bool
 }
 
-func (s *suite) ask(t *testing.T, req *llm.Request, reply Reply) (*llm.Response, string, error) {
+func (s *suite) all(t *testing.T) {
 	t.Helper()
-	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return reply })
+	t.Run("Answers", s.answers)
+	t.Run("Cancel", s.cancel)
+	t.Run("Exchanges", s.exchanges)
+	t.Run("Failures", s.failures)
+	t.Run("Request", s.request)
+	t.Run("Secrets", s.secrets)
+	t.Run("Statuses", s.statuses)
+	t.Run("Timeout", s.timeout)
+}
+
+func (s *suite) ask(t *testing.T, req *llm.Request, reply wiretest.Reply) (*llm.Response, string, error) {
+	t.Helper()
+	server := wiretest.Start(t, s.protocol, func(context.Context, *wiretest.Call) wiretest.Reply { return reply })
 	var deltas strings.Builder
 	if s.streamed {
 		req.OnDelta = func(text string) { deltas.WriteString(text) }
 	}
-	response, err := s.open(t, server, Key).Generate(t.Context(), req)
+	response, err := server.Model(wiretest.Key).Generate(t.Context(), req)
 	require.Len(t, server.Calls(), 1, "a provider does not retry")
 	require.Equal(t, s.streamed, server.Calls()[0].Stream)
 
@@ -67,19 +71,19 @@ func (s *suite) answers(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		req   *llm.Request
-		reply Reply
+		reply wiretest.Reply
 		text  string
 		calls []llm.ToolCall
 	}{
-		"Malformed":      {structured(), Reply{Text: `{"goal": "list`}, `{"goal": "list`, nil},
-		"SchemaFenced":   {structured(), Reply{Text: "Sure!\n```json\n" + object + "\n```\nAnything else?"}, object, nil},
-		"SchemaInProse":  {structured(), Reply{Text: "Here {as asked} it is: " + object + " I hope it helps."}, object, nil},
-		"SchemaObeyed":   {structured(), Reply{Text: object}, object, nil},
-		"SchemaRejected": {structured(), Reply{Text: "I would rather chat."}, "I would rather chat.", nil},
-		"Text":           {plain(), Reply{Text: "Crème brûlée needs 6 eggs."}, "Crème brûlée needs 6 eggs.", nil},
-		"TextAndCall":    {acting(), Reply{Text: "Let me look.", ToolCalls: calls[:1]}, "Let me look.", calls[:1]},
-		"ToolCalls":      {acting(), Reply{ToolCalls: calls}, "", calls},
-		"ToolNoArgs":     {acting(), Reply{ToolCalls: []llm.ToolCall{{Name: "step_complete"}}}, "", []llm.ToolCall{{Name: "step_complete", Args: json.RawMessage(`{}`)}}},
+		"Malformed":      {structured(), wiretest.Reply{Text: `{"goal": "list`}, `{"goal": "list`, nil},
+		"SchemaFenced":   {structured(), wiretest.Reply{Text: "Sure!\n```json\n" + object + "\n```\nAnything else?"}, object, nil},
+		"SchemaInProse":  {structured(), wiretest.Reply{Text: "Here {as asked} it is: " + object + " I hope it helps."}, object, nil},
+		"SchemaObeyed":   {structured(), wiretest.Reply{Text: object}, object, nil},
+		"SchemaRejected": {structured(), wiretest.Reply{Text: "I would rather chat."}, "I would rather chat.", nil},
+		"Text":           {plain(), wiretest.Reply{Text: "Crème brûlée needs 6 eggs."}, "Crème brûlée needs 6 eggs.", nil},
+		"TextAndCall":    {acting(), wiretest.Reply{Text: "Let me look.", ToolCalls: calls[:1]}, "Let me look.", calls[:1]},
+		"ToolCalls":      {acting(), wiretest.Reply{ToolCalls: calls}, "", calls},
+		"ToolNoArgs":     {acting(), wiretest.Reply{ToolCalls: []llm.ToolCall{{Name: "step_complete"}}}, "", []llm.ToolCall{{Name: "step_complete", Args: json.RawMessage(`{}`)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,17 +103,17 @@ func (s *suite) answers(t *testing.T) {
 
 	t.Run("MalformedArguments", func(t *testing.T) {
 		t.Parallel()
-		if !s.streamed && s.protocol == Anthropic {
+		if !s.streamed && s.protocol == wiretest.Anthropic {
 			return // without streaming, the protocol encodes arguments as JSON
 		}
-		if s.protocol == Gemini { // the server itself reports the broken call
-			_, _, err := s.ask(t, acting(), Reply{ToolCalls: []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}})
+		if s.protocol == wiretest.Gemini { // the server itself reports the broken call
+			_, _, err := s.ask(t, acting(), wiretest.Reply{ToolCalls: []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}})
 			require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err), "%v", err)
 
 			return
 		}
 		broken := []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}
-		response, _, err := s.ask(t, acting(), Reply{ToolCalls: broken})
+		response, _, err := s.ask(t, acting(), wiretest.Reply{ToolCalls: broken})
 		require.NoError(t, err)
 		require.Equal(t, broken, response.ToolCalls)
 		_, err = json.Marshal(response)
@@ -131,14 +135,14 @@ func (s *suite) failures(t *testing.T) {
 	t.Parallel()
 
 	for name, tt := range map[string]struct {
-		reply Reply
+		reply wiretest.Reply
 		kind  llm.Kind
 		usage bool
 	}{
-		"CutOff":     {Reply{Text: "Once upon a", End: EndCutOff}, llm.KindInvalidOutput, true},
-		"Disconnect": {Reply{Text: "Once upon a time there was", End: EndDisconnect}, llm.KindOverloaded, false},
-		"Empty":      {Reply{}, llm.KindInvalidOutput, true},
-		"Refused":    {Reply{Text: "I can't help with that.", End: EndRefused}, llm.KindRefusal, true},
+		"CutOff":     {wiretest.Reply{Text: "Once upon a", End: wiretest.EndCutOff}, llm.KindInvalidOutput, true},
+		"Disconnect": {wiretest.Reply{Text: "Once upon a time there was", End: wiretest.EndDisconnect}, llm.KindOverloaded, false},
+		"Empty":      {wiretest.Reply{}, llm.KindInvalidOutput, true},
+		"Refused":    {wiretest.Reply{Text: "I can't help with that.", End: wiretest.EndRefused}, llm.KindRefusal, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +160,7 @@ func (s *suite) failures(t *testing.T) {
 		if !s.streamed {
 			return // an answer that is not streamed has a length
 		}
-		_, _, err := s.ask(t, plain(), Reply{Text: "Once upon a time there was", End: EndSilent})
+		_, _, err := s.ask(t, plain(), wiretest.Reply{Text: "Once upon a time there was", End: wiretest.EndSilent})
 		require.Equal(t, llm.KindOverloaded, llm.KindOf(err), "%v", err)
 	})
 }
@@ -164,26 +168,26 @@ func (s *suite) failures(t *testing.T) {
 func (s *suite) statuses(t *testing.T) {
 	t.Parallel()
 
-	overflow := map[Protocol]Reply{
-		Anthropic: {Code: "invalid_request_error", Message: "prompt is too long: 210000 tokens > 200000 maximum"},
-		Gemini:    {Code: "INVALID_ARGUMENT", Message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."},
-		OpenAI:    {Code: "context_length_exceeded", Message: "Your input exceeds the limit of this model."},
+	overflow := map[wiretest.Protocol]wiretest.Reply{
+		wiretest.Anthropic: {Code: "invalid_request_error", Message: "prompt is too long: 210000 tokens > 200000 maximum"},
+		wiretest.Gemini:    {Code: "INVALID_ARGUMENT", Message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."},
+		wiretest.OpenAI:    {Code: "context_length_exceeded", Message: "Your input exceeds the limit of this model."},
 	}[s.protocol]
 	overflow.Status = http.StatusBadRequest
 	for name, tt := range map[string]struct {
-		reply Reply
+		reply wiretest.Reply
 		kind  llm.Kind
 	}{
-		"Forbidden":     {Reply{Status: http.StatusForbidden}, llm.KindAuth},
-		"Internal":      {Reply{Status: http.StatusInternalServerError, Message: "boom"}, llm.KindOverloaded},
+		"Forbidden":     {wiretest.Reply{Status: http.StatusForbidden}, llm.KindAuth},
+		"Internal":      {wiretest.Reply{Status: http.StatusInternalServerError, Message: "boom"}, llm.KindOverloaded},
 		"Overflow":      {overflow, llm.KindContextOverflow},
-		"Overloaded":    {Reply{Status: 529, Code: "overloaded_error"}, llm.KindOverloaded},
-		"RateLimit":     {Reply{Status: http.StatusTooManyRequests, RetryAfter: 7 * time.Second}, llm.KindRateLimit},
-		"TooLarge":      {Reply{Status: http.StatusRequestEntityTooLarge}, llm.KindContextOverflow},
-		"Unauthorized":  {Reply{Status: http.StatusUnauthorized}, llm.KindAuth},
-		"Unavailable":   {Reply{Status: http.StatusServiceUnavailable, RetryAfter: 2 * time.Second}, llm.KindOverloaded},
-		"UnknownModel":  {Reply{Status: http.StatusNotFound, Code: "model_not_found", Message: "no such model"}, llm.KindInvalidRequest},
-		"Unprocessable": {Reply{Status: http.StatusUnprocessableEntity, Message: "does not support tools"}, llm.KindInvalidRequest},
+		"Overloaded":    {wiretest.Reply{Status: 529, Code: "overloaded_error"}, llm.KindOverloaded},
+		"RateLimit":     {wiretest.Reply{Status: http.StatusTooManyRequests, RetryAfter: 7 * time.Second}, llm.KindRateLimit},
+		"TooLarge":      {wiretest.Reply{Status: http.StatusRequestEntityTooLarge}, llm.KindContextOverflow},
+		"Unauthorized":  {wiretest.Reply{Status: http.StatusUnauthorized}, llm.KindAuth},
+		"Unavailable":   {wiretest.Reply{Status: http.StatusServiceUnavailable, RetryAfter: 2 * time.Second}, llm.KindOverloaded},
+		"UnknownModel":  {wiretest.Reply{Status: http.StatusNotFound, Code: "model_not_found", Message: "no such model"}, llm.KindInvalidRequest},
+		"Unprocessable": {wiretest.Reply{Status: http.StatusUnprocessableEntity, Message: "does not support tools"}, llm.KindInvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,14 +207,14 @@ func (s *suite) statuses(t *testing.T) {
 
 func (s *suite) temperatureRejected(t *testing.T) {
 	t.Parallel()
-	server := Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
+	server := wiretest.Start(t, s.protocol, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
 		if call.Temperature != nil {
-			return Reply{Status: http.StatusBadRequest, Param: "temperature", Message: "temperature is not supported by this model"}
+			return wiretest.Reply{Status: http.StatusBadRequest, Param: "temperature", Message: "temperature is not supported by this model"}
 		}
 
-		return Reply{Text: "hello"}
+		return wiretest.Reply{Text: "hello"}
 	})
-	model := s.open(t, server, Key)
+	model := server.Model(wiretest.Key)
 	failed := 0
 	for range 2 {
 		req := s.prepared(plain())
@@ -230,8 +234,8 @@ func (s *suite) temperatureRejected(t *testing.T) {
 func (s *suite) request(t *testing.T) {
 	t.Parallel()
 
-	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return Reply{Text: `{}`} })
-	model := s.open(t, server, Key)
+	server := wiretest.Start(t, s.protocol, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: `{}`} })
+	model := server.Model(wiretest.Key)
 	for _, req := range []*llm.Request{structured(), acting()} {
 		req.Node, req.Turn, req.Step, req.Call, req.Ordinal, req.Attempt, req.MaxTokens = "node-name", 777, 778, 779, 780, 781, 256
 		_, err := model.Generate(t.Context(), s.prepared(req))
@@ -274,8 +278,8 @@ func (s *suite) exchanges(t *testing.T) {
 
 		return req
 	}
-	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return Reply{Text: "Well."} })
-	_, err := s.open(t, server, Key).Generate(t.Context(), s.prepared(asked()))
+	server := wiretest.Start(t, s.protocol, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: "Well."} })
+	_, err := server.Model(wiretest.Key).Generate(t.Context(), s.prepared(asked()))
 	require.NoError(t, err)
 	got, want := server.Calls()[0].Messages, asked().Messages
 	require.Len(t, got, len(want))
@@ -286,14 +290,14 @@ func (s *suite) exchanges(t *testing.T) {
 	}
 	require.NotContains(t, string(server.Calls()[0].Body), "c2lnbmVk", "what another provider signed is not for this one")
 
-	server = Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
+	server = wiretest.Start(t, s.protocol, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
 		if len(call.Messages) != 3 {
-			return Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "conversation roles must alternate user/assistant"}
+			return wiretest.Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "conversation roles must alternate user/assistant"}
 		}
 
-		return Reply{Text: "Well."}
+		return wiretest.Reply{Text: "Well."}
 	})
-	model := s.open(t, server, Key)
+	model := server.Model(wiretest.Key)
 	for range 2 {
 		_, err = model.Generate(t.Context(), s.prepared(asked()))
 		require.NoError(t, err)
@@ -311,15 +315,15 @@ func (s *suite) secrets(t *testing.T) {
 	t.Parallel()
 
 	const wrong = "sk-wrong-9876543210"
-	server := Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
-		return Reply{Status: http.StatusBadRequest, Message: "bad request with key " + Key}
+	server := wiretest.Start(t, s.protocol, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
+		return wiretest.Reply{Status: http.StatusBadRequest, Message: "bad request with key " + wiretest.Key}
 	})
-	_, err := s.open(t, server, wrong).Generate(t.Context(), s.prepared(plain()))
+	_, err := server.Model(wrong).Generate(t.Context(), s.prepared(plain()))
 	require.Equal(t, llm.KindAuth, llm.KindOf(err))
 	require.NotContains(t, err.Error(), "3210", "not even the parts that servers repeat")
-	_, err = s.open(t, server, Key).Generate(t.Context(), s.prepared(plain()))
+	_, err = server.Model(wiretest.Key).Generate(t.Context(), s.prepared(plain()))
 	require.ErrorContains(t, err, "bad request with key [secret]")
-	require.NotContains(t, err.Error(), Key)
+	require.NotContains(t, err.Error(), wiretest.Key)
 }
 
 // cancel: cancellation must reach the server, which otherwise continues and bills.
@@ -327,19 +331,19 @@ func (s *suite) cancel(t *testing.T) {
 	t.Parallel()
 
 	arrived, gone := make(chan struct{}), make(chan struct{})
-	server := Start(t, s.protocol, func(ctx context.Context, _ *Call) Reply {
+	server := wiretest.Start(t, s.protocol, func(ctx context.Context, _ *wiretest.Call) wiretest.Reply {
 		close(arrived)
 		<-ctx.Done()
 		close(gone)
 
-		return Reply{Text: "too late"}
+		return wiretest.Reply{Text: "too late"}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-arrived
 		cancel()
 	}()
-	_, err := s.open(t, server, Key).Generate(ctx, s.prepared(plain()))
+	_, err := server.Model(wiretest.Key).Generate(ctx, s.prepared(plain()))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotEmpty(t, llm.KindOf(err))
 	select {
@@ -352,10 +356,12 @@ func (s *suite) cancel(t *testing.T) {
 func (s *suite) timeout(t *testing.T) {
 	t.Parallel()
 
-	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return Reply{Text: "late", Delay: time.Minute} })
+	server := wiretest.Start(t, s.protocol, func(context.Context, *wiretest.Call) wiretest.Reply {
+		return wiretest.Reply{Text: "late", Delay: time.Minute}
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.open(t, server, Key).Generate(ctx, s.prepared(plain()))
+	_, err := server.Model(wiretest.Key).Generate(ctx, s.prepared(plain()))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Equal(t, llm.KindOverloaded, llm.KindOf(err))
 }
