@@ -1,65 +1,38 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"math"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/pg"
 )
 
-// bm25 is the textbook ranking: word frequencies in the turns and in the questions.
-type bm25 struct{ turns, questions []map[string]float64 }
+// bm25 is the textbook ranking (k1 = 1.2, b = 0.75): for each question, the first turns that contain any of its words.
+// Texts are split into words as Alfred does it, so that only the ranking differs.
+const bm25 = `
+	WITH said AS (
+		SELECT n - 1 AS turn, w.lexeme, cardinality(w.positions)::float8 AS times, cardinality($1::text[])::float8 AS turns
+		FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n), unnest(to_tsvector($3::text::regconfig, t.text)) AS w
+	), weighed AS (
+		SELECT turn, lexeme, times, sum(times) OVER (PARTITION BY turn) / (sum(times) OVER () / turns) AS size,
+			ln(1 + (turns - count(*) OVER same + 0.5) / (count(*) OVER same + 0.5)) AS rarity
+		FROM said WINDOW same AS (PARTITION BY lexeme)
+	)
+	SELECT ARRAY(
+		SELECT w.turn FROM unnest(to_tsvector($3::text::regconfig, q.text)) AS asked JOIN weighed AS w USING (lexeme)
+		GROUP BY w.turn ORDER BY sum(w.rarity * w.times * 2.2 / (w.times + 1.2 * (0.25 + 0.75 * w.size))) DESC, w.turn DESC LIMIT $4)
+	FROM unnest($2::text[]) WITH ORDINALITY AS q (text, n) ORDER BY q.n`
 
-// newBM25 uses Postgres to split the texts into words, so that only the ranking differs.
-func (b *bench) newBM25(ctx context.Context, t dialogue, config string) (bm25, error) {
-	var texts []string
+// rankings are those of a conversation's turns, by its questions.
+func (b *bench) rankings(ctx context.Context, t dialogue, config string) ([][]int, error) {
+	var turns, questions []string
 	for _, turn := range t.turns {
-		texts = append(texts, turn.message+"\n"+turn.reply)
+		turns = append(turns, turn.message+"\n"+turn.reply)
 	}
 	for _, q := range t.questions {
-		texts = append(texts, q.text)
-	}
-	counts, err := pg.Collect(ctx, b.pool, pgx.RowTo[map[string]float64], "count words", `
-		SELECT coalesce((SELECT jsonb_object_agg(w.lexeme, cardinality(w.positions)) FROM unnest(to_tsvector($2::text::regconfig, t.text)) AS w), '{}')
-		FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n) ORDER BY t.n`, texts, config)
-	if err != nil {
-		return bm25{}, err
+		questions = append(questions, q.text)
 	}
 
-	return bm25{counts[:len(t.turns)], counts[len(t.turns):]}, nil
-}
-
-// rank orders the turns that contain any of a question's words, best first.
-func (r *bm25) rank(question int) []int {
-	const k1, b = 1.2, 0.75
-	holders, total := map[string]float64{}, 0.0
-	for _, turn := range r.turns {
-		for word, times := range turn {
-			holders[word]++
-			total += times
-		}
-	}
-	average := total / float64(len(r.turns))
-	scores := map[int]float64{}
-	for i, turn := range r.turns {
-		size := 0.0
-		for _, times := range turn {
-			size += times
-		}
-		for word := range r.questions[question] {
-			if times := turn[word]; times > 0 {
-				rarity := math.Log(1 + (float64(len(r.turns))-holders[word]+0.5)/(holders[word]+0.5))
-				scores[i] += rarity * times * (k1 + 1) / (times + k1*(1-b+b*size/average))
-			}
-		}
-	}
-
-	return slices.SortedFunc(maps.Keys(scores), func(one, other int) int {
-		return cmp.Or(cmp.Compare(scores[other], scores[one]), cmp.Compare(other, one))
-	})
+	return pg.Collect(ctx, b.pool, pgx.RowTo[[]int], "rank turns", bm25, turns, questions, config, amongFirst)
 }

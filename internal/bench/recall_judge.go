@@ -15,11 +15,12 @@ import (
 // the evidence must be among the first turns
 const amongFirst = 10
 
-// heard is a conversation in the database, with a ranking of its turns by words that is independent of Alfred.
+// heard is a conversation in the database, with rankings of its turns by words and by stems that are independent of
+// Alfred.
 type heard struct {
 	dialogue
 	user         uuid.UUID
-	plain, stems bm25
+	plain, stems [][]int
 }
 
 // people measures search on real conversations.
@@ -68,8 +69,8 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 		turns += len(h.turns)
 		questions += len(h.questions)
 		for n, q := range h.questions {
-			plain += btoi(holds(h.plain.rank(n), q))
-			stems += btoi(holds(h.stems.rank(n), q))
+			plain += btoi(q.in(h.plain[n]))
+			stems += btoi(q.in(h.stems[n]))
 			byVector, err := b.nearestTurns(ctx, h.user, q.text, amongFirst)
 			if err != nil {
 				return err
@@ -176,10 +177,10 @@ func (b *bench) hear(ctx context.Context, t dialogue) (heard, error) {
 	if err := b.store(ctx, session, user, messages, replies, times); err != nil {
 		return h, err
 	}
-	if h.plain, err = b.newBM25(ctx, t, "simple"); err != nil {
+	if h.plain, err = b.rankings(ctx, t, "simple"); err != nil {
 		return h, err
 	}
-	h.stems, err = b.newBM25(ctx, t, "english")
+	h.stems, err = b.rankings(ctx, t, "english")
 
 	return h, err
 }
@@ -192,7 +193,7 @@ func btoi(yes bool) int {
 	return 0
 }
 
-// holds reports whether one of the first turns contains the answer.
-func holds(ranked []int, q question) bool {
-	return slices.ContainsFunc(ranked[:min(amongFirst, len(ranked))], func(turn int) bool { return slices.Contains(q.evidence, turn) })
+// in reports whether one of the turns contains the answer.
+func (q question) in(turns []int) bool {
+	return slices.ContainsFunc(turns, func(turn int) bool { return slices.Contains(q.evidence, turn) })
 }
