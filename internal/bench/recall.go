@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,6 +133,16 @@ func (b *bench) head(ctx context.Context) {
 func (b *bench) printf(format string, args ...any) {
 	fmt.Fprintf(&b.report, format, args...)
 	fmt.Fprintf(os.Stderr, format, args...)
+}
+
+// finds is 1 if a search finds a turn with the answer, else 0.
+func (b *bench) finds(ctx context.Context, s *recall.Searcher, user uuid.UUID, q question, limit int, words bool) (found int, took time.Duration, err error) {
+	hits, took, err := b.search(ctx, s, user, q.text, limit, words)
+	in := func(hit recall.Hit) bool {
+		return hit.Kind == recall.KindTurn && slices.Contains(q.evidence, hit.Turn-1)
+	}
+
+	return btoi(slices.ContainsFunc(hits, in)), took, err
 }
 
 // search is one search as the user, with the embedding of the query.

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/llm/script"
+	"alfred/internal/pg"
 	"alfred/internal/recall"
 )
 
@@ -66,7 +68,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 		return err
 	}
 	said := saidOnce()
-	numbers, err := b.talk(ctx, session, user, turns, said)
+	places, err := b.talk(ctx, session, user, turns, said)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	if err := b.exec(ctx, `VACUUM ANALYZE turn_summaries, turns, embeddings`); err != nil {
 		return err
 	}
-	if err := b.evidence(ctx, searcher, user, said, numbers, turns); err != nil {
+	if err := b.evidence(ctx, searcher, user, said, places, turns); err != nil {
 		return err
 	}
 	b.embedding(ctx, turns, swept)
@@ -114,28 +116,24 @@ func (b *bench) store(ctx context.Context, session, user uuid.UUID, messages, re
 	return b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session)
 }
 
-// talk holds the conversation; the facts are scattered among chatter.
-func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) (map[int]int, error) {
+// talk holds the conversation; the facts are scattered among chatter, at the places that it returns.
+func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) ([]int, error) {
 	random := rand.New(rand.NewPCG(5, 6))
 	places := random.Perm(turns)[:len(said)]
-	factAt, turnOf := map[int]fact{}, map[int]int{}
-	for i, place := range places {
-		factAt[place+1], turnOf[i] = said[i], place+1
-	}
 	messages, replies := make([]string, turns), make([]string, turns)
 	for n := range turns {
 		messages[n] = fmt.Sprintf("%s, for %d people", chatter[random.IntN(len(chatter))], random.IntN(9)+1)
 		replies[n] = fmt.Sprintf("Here you go: %s with %s, as last %s.", things[random.IntN(len(things))], secrets[random.IntN(len(secrets))], people[random.IntN(len(people))])
-		if f, ok := factAt[n+1]; ok {
-			messages[n], replies[n] = f.message, f.reply
-		}
+	}
+	for i, place := range places {
+		messages[place], replies[place] = said[i].message, said[i].reply
 	}
 
-	return turnOf, b.store(ctx, session, user, messages, replies, slices.Repeat([]time.Time{time.Now()}, turns))
+	return places, b.store(ctx, session, user, messages, replies, slices.Repeat([]time.Time{time.Now()}, turns))
 }
 
 // evidence measures whether the turn with the answer is among the five best.
-func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID, said []fact, turnOf map[int]int, turns int) error {
+func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID, said []fact, placeOf []int, turns int) error {
 	b.printf("## Evidence in a conversation of %d turns\n\nEach of %d facts was said once, among chatter that uses the same words; the share of questions for which "+
 		"the turn that said it is among the five best. Embedder: %s; the lexical one knows no synonyms.\n\n"+
 		"| question | full text | vectors | hybrid |\n|---|---|---|---|\n", turns, len(said), b.embedder.Model())
@@ -151,24 +149,23 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 	} {
 		var words, vectors, both int
 		for i, f := range said {
-			text := kind.of(f)
-			hits, took, err := b.search(ctx, s, user, text, 5, false)
+			q := question{kind.of(f), []int{placeOf[i]}}
+			found, took, err := b.finds(ctx, s, user, q, 5, false)
 			if err != nil {
 				return err
 			}
-			byWords, wordsTook, err := b.search(ctx, s, user, text, 5, true)
+			byWords, wordsTook, err := b.finds(ctx, s, user, q, 5, true)
 			if err != nil {
 				return err
 			}
-			byVector, err := b.nearestTurns(ctx, user, text, 5)
+			byVector, err := b.nearestTurns(ctx, user, q.text, 5)
 			if err != nil {
 				return err
 			}
 			times, wordTimes = append(times, took), append(wordTimes, wordsTook)
-			told := func(hit recall.Hit) bool { return hit.Turn == turnOf[i] }
-			both += btoi(slices.ContainsFunc(hits, told))
-			words += btoi(slices.ContainsFunc(byWords, told))
-			vectors += byVector[turnOf[i]]
+			both += found
+			words += byWords
+			vectors += btoi(q.in(byVector))
 		}
 		share := func(n int) float64 { return float64(n) / float64(len(said)) }
 		b.printf("| %s | %.2f | %.2f | %.2f |\n", kind.name, share(words), share(vectors), share(both))
@@ -179,7 +176,8 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 	return nil
 }
 
-func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) (map[int]int, error) {
+// nearestTurns are the places of the turns whose vectors are nearest to a text's.
+func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) ([]int, error) {
 	vector, err := b.embedder.Embed(ctx, []string{text})
 	if err != nil {
 		return nil, err
@@ -188,16 +186,8 @@ func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, l
 	if err != nil {
 		return nil, err
 	}
-	found := map[int]int{}
-	for id := range best {
-		var number int
-		if err := b.pool.QueryRow(ctx, `SELECT coalesce((SELECT number FROM turns WHERE id = $1::uuid), 0)`, id).Scan(&number); err != nil {
-			return nil, fmt.Errorf("number a turn: %w", err)
-		}
-		found[number] = 1
-	}
 
-	return found, nil
+	return pg.Collect(ctx, b.pool, pgx.RowTo[int], "number turns", `SELECT number - 1 FROM turns WHERE id::text = ANY($1)`, best)
 }
 
 // embedding measures how fast texts are embedded.

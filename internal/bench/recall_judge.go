@@ -75,7 +75,7 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 			if err != nil {
 				return err
 			}
-			vectors += btoi(slices.ContainsFunc(q.evidence, func(turn int) bool { return byVector[turn+1] > 0 }))
+			vectors += btoi(q.in(byVector))
 		}
 	}
 	b.printf("| %s | %d | %d", name, questions, turns)
@@ -102,11 +102,11 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 		h := &heards[i]
 		all += len(h.questions)
 		for _, q := range h.questions {
-			hits, _, err := b.search(ctx, s, h.user, q.text, amongFirst, w.Meaning == 0)
+			one, _, err := b.finds(ctx, s, h.user, q, amongFirst, w.Meaning == 0)
 			if err != nil {
 				return 0, err
 			}
-			found += btoi(slices.ContainsFunc(hits, func(hit recall.Hit) bool { return slices.Contains(q.evidence, hit.Turn-1) }))
+			found += one
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/pgvector/pgvector-go"
 
+	"alfred/internal/pg"
 	"alfred/internal/recall"
 )
 
@@ -134,7 +136,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 		exactTimes = append(exactTimes, time.Since(started))
 		wanted += len(best)
 		for _, hit := range hits {
-			right += btoi(best[hit.ID])
+			right += btoi(slices.Contains(best, hit.ID))
 		}
 	}
 	plan := "exact"
@@ -147,20 +149,9 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 }
 
 // exact compares with all vectors of the user, without the index.
-func (b *bench) exact(ctx context.Context, user uuid.UUID, model string, vector []float32, limit int) (map[string]bool, error) {
-	rows, _ := b.pool.Query(ctx, `SELECT owner_id FROM (SELECT owner_id, embedding <=> $3::text::vector AS distance FROM embeddings
+func (b *bench) exact(ctx context.Context, user uuid.UUID, model string, vector []float32, limit int) ([]string, error) {
+	return pg.Collect(ctx, b.pool, pgx.RowTo[string], "search exactly", `
+		SELECT owner_id FROM (SELECT owner_id, embedding <=> $3::text::vector AS distance FROM embeddings
 		WHERE user_id = $1 AND model = $2 ORDER BY distance LIMIT $4) AS nearest WHERE distance < 0.85`,
 		user, model, pgvector.NewVector(vector).String(), limit)
-	best := map[string]bool{}
-	var id string
-	_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-		best[id] = true
-
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("search exactly: %w", err)
-	}
-
-	return best, nil
 }
