@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/internal/pg"
 )
 
 // nodesOfTurn are the peers' nodes, one for each decision of the turn.
@@ -82,7 +84,14 @@ type piece struct {
 type past struct {
 	calls           []pastCall
 	results, events []pastRows
-	own, shared     map[uuid.UUID]string // the texts of parts
+	parts           map[uuid.UUID]pastPart
+}
+
+// pastPart is a part of prompts.
+type pastPart struct {
+	Hash   uuid.UUID
+	Text   string
+	Shared bool
 }
 
 // pastCall is a model call.
@@ -122,16 +131,17 @@ func (f *fixture) lap(p *past, history, measured int, mark string) []map[string]
 			known[part] = known[part] || c.Turn <= history
 		}
 	}
-	own := func(part uuid.UUID) string {
-		if known[part] {
-			return p.own[part]
+	part := func(hash uuid.UUID) pastPart {
+		part := p.parts[hash]
+		if !part.Shared && !known[hash] {
+			part.Text = mark + part.Text
 		}
 
-		return mark + p.own[part]
+		return part
 	}
 	for _, c := range p.calls {
 		if turn := c.Turn - history - 1; turn >= 0 && turn < measured {
-			f.call(turns[turn], c, p.shared, own)
+			f.call(turns[turn], c, part)
 		}
 	}
 	attach(turns, history, p.results, func(e *entry) *string { return &e.Results })
@@ -141,22 +151,19 @@ func (f *fixture) lap(p *past, history, measured int, mark string) []map[string]
 }
 
 // call adds a call to its node.
-func (f *fixture) call(turn map[string][]*entry, c pastCall, sharedTexts map[uuid.UUID]string, own func(part uuid.UUID) string) {
+func (f *fixture) call(turn map[string][]*entry, c pastCall, part func(hash uuid.UUID) pastPart) {
 	e := &entry{N: 1, Outline: &c.Outline, Response: &c.Response, Results: "[]", Events: "[]"}
 	for _, entries := range turn {
 		e.N += len(entries)
 	}
-	for _, part := range c.Parts {
-		text, shared := sharedTexts[part]
-		if !shared {
-			text = own(part)
-		}
-		place, there := f.places[text]
+	for _, hash := range c.Parts {
+		said := part(hash)
+		place, there := f.places[said.Text]
 		if !there {
 			place = len(f.Texts)
-			f.places[text], f.Texts = place, append(f.Texts, text)
+			f.places[said.Text], f.Texts = place, append(f.Texts, said.Text)
 		}
-		e.Parts = append(e.Parts, piece{Shared: shared, Text: place})
+		e.Parts = append(e.Parts, piece{Shared: said.Shared, Text: place})
 	}
 	node := nodesOfTurn()[c.Position-1]
 	turn[node] = append(turn[node], e)
@@ -191,7 +198,7 @@ func recordFixture(ctx context.Context, address string, c contest) (*fixture, er
 	}
 	p, err := readPast(ctx, pool, session)
 	if err != nil {
-		return nil, fmt.Errorf("read what a session kept: %w", err)
+		return nil, err
 	}
 
 	return newFixture(p, c.History, c.Turns), nil
@@ -220,34 +227,21 @@ const (
 		UNION ALL SELECT hash, text, true FROM prompt_parts_shared`
 )
 
-func readPast(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*past, error) {
-	p := &past{own: map[uuid.UUID]string{}, shared: map[uuid.UUID]string{}}
-	var err error
-	rows, _ := pool.Query(ctx, pastCalls, session)
-	if p.calls, err = pgx.CollectRows(rows, pgx.RowToStructByPos[pastCall]); err != nil {
+func readPast(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (p *past, err error) {
+	p = &past{parts: map[uuid.UUID]pastPart{}}
+	if p.calls, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[pastCall], "read the calls", pastCalls, session); err != nil {
 		return nil, err
 	}
-	for sql, to := range map[string]*[]pastRows{pastResults: &p.results, pastEvents: &p.events} {
-		rows, _ := pool.Query(ctx, sql, session)
-		if *to, err = pgx.CollectRows(rows, pgx.RowToStructByPos[pastRows]); err != nil {
-			return nil, err
-		}
+	if p.results, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[pastRows], "read the results", pastResults, session); err != nil {
+		return nil, err
 	}
-	rows, _ = pool.Query(ctx, pastParts, session)
-	var (
-		hash   uuid.UUID
-		text   string
-		shared bool
-	)
-	_, err = pgx.ForEachRow(rows, []any{&hash, &text, &shared}, func() error {
-		if shared {
-			p.shared[hash] = text
-		} else {
-			p.own[hash] = text
-		}
-
-		return nil
-	})
+	if p.events, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[pastRows], "read the events", pastEvents, session); err != nil {
+		return nil, err
+	}
+	parts, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[pastPart], "read the parts", pastParts, session)
+	for _, part := range parts {
+		p.parts[part.Hash] = part
+	}
 
 	return p, err
 }

@@ -182,35 +182,12 @@ func (p *probe) kept(ctx context.Context) (kept, error) {
 	return k, nil
 }
 
-// written counts rows of tables, not of the catalog or TOAST, and the transactions that wrote.
-const written = `
-	SELECT count(*) FILTER (WHERE c.oid IS NOT NULL AND w.resource_manager IN ('Heap', 'Heap2') AND w.record_type ~ '^(INSERT|MULTI_INSERT|UPDATE|HOT_UPDATE|DELETE)')::float8,
-		count(*) FILTER (WHERE w.resource_manager = 'Transaction' AND w.record_type ~ '^COMMIT')::float8
-	FROM pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn) AS w
-	LEFT JOIN pg_class AS c ON c.relfilenode = nullif(split_part(split_part(w.block_ref, '/', 3), ' ', 1), '')::oid
-		AND c.relkind = 'r' AND c.oid >= 16384
-	WHERE w.resource_manager IN ('Heap', 'Heap2', 'Transaction')`
-
 // inspect adds to the score what was used and written between begin and end.
 func (p *probe) inspect(ctx context.Context, s *score) error {
-	spent, n := p.after.cpu.minus(p.before.cpu), time.Duration(s.Turns)
+	spent, n, turns := p.after.cpu.minus(p.before.cpu), time.Duration(s.Turns), float64(s.Turns)
 	s.CPU, s.Kept = cpu{Own: spent.Own / n, Server: spent.Server / n}, p.after.kept.minus(p.before.kept).per(s.Turns)
-	conn, err := pgx.Connect(ctx, p.address)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer conn.Close(ctx)
-	err = conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::float8 / $3`, p.before.position, p.after.position, s.Turns).Scan(&s.Wal)
-	if err != nil {
-		return fmt.Errorf("measure the WAL: %w", err)
-	}
-	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
-		return nil // the server does not have it
-	}
-	if err := conn.QueryRow(ctx, written, p.before.position, p.after.position).Scan(&s.Rows, &s.Commits); err != nil {
-		return fmt.Errorf("look into the WAL: %w", err)
-	}
-	s.Rows, s.Commits = s.Rows/float64(s.Turns), s.Commits/float64(s.Turns)
+	written, err := p.server.walBetween(ctx, p.address, p.before.position, p.after.position)
+	s.Wal, s.Rows, s.Commits = float64(written.Bytes)/turns, float64(written.Rows)/turns, float64(written.Commits)/turns
 
-	return nil
+	return err
 }

@@ -24,7 +24,7 @@ func TestFixtureRepeatsTurnsWithNewParts(t *testing.T) {
 		},
 		results: []pastRows{{Turn: 1, Position: 3, Rows: "before"}, {Turn: 2, Position: 3, Rows: "rows"}},
 		events:  []pastRows{{Turn: 2, Position: 1, Rows: "events"}},
-		own:     map[uuid.UUID]string{old: "old", fresh: "fresh"}, shared: map[uuid.UUID]string{program: "program"},
+		parts:   map[uuid.UUID]pastPart{old: {Text: "old"}, fresh: {Text: "fresh"}, program: {Text: "program", Shared: true}},
 	}, 1, 1)
 
 	require.Len(t, f.Turns, 2)

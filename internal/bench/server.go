@@ -106,6 +106,8 @@ type wal struct {
 	Bytes  int
 	Images int            // part of Bytes: full-page images, the first time after a checkpoint
 	Tables map[string]int // the rest by table, indexes separately: "turns", "turns (btree)"; nil without pg_walinspect
+
+	Rows, Commits int // rows of tables, not of the catalog or TOAST, and transactions that wrote; 0 without pg_walinspect
 }
 
 // walBetween inspects the WAL from the measured database itself, which must have been counted before. Without
@@ -125,13 +127,13 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 	}
 	rows, _ := conn.Query(ctx, walByTable, from, to)
 	var (
-		table        string
-		size, images int
+		table                          string
+		size, images, written, commits int
 	)
 	w.Tables = map[string]int{}
-	_, err = pgx.ForEachRow(rows, []any{&table, &size, &images}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&table, &size, &images, &written, &commits}, func() error {
 		w.Tables[table] += size
-		w.Images += images
+		w.Images, w.Rows, w.Commits = w.Images+images, w.Rows+written, w.Commits+commits
 
 		return nil
 	})
@@ -147,10 +149,10 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 const walByTable = `
 	WITH records AS (
 		SELECT (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[1]::oid AS db, (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[2]::oid AS node,
-			resource_manager, record_length - fpi_length AS size, fpi_length AS image
+			resource_manager, record_type, record_length - fpi_length AS size, fpi_length AS image
 		FROM pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn)
 	), relations AS (
-		SELECT c.relfilenode AS node, coalesce(am.amname, '') AS method, coalesce(parent.inhparent, owner.oid)::regclass::text AS name
+		SELECT c.relfilenode AS node, c.relkind = 'r' AND c.oid >= 16384 AS holds_rows, coalesce(am.amname, '') AS method, coalesce(parent.inhparent, owner.oid)::regclass::text AS name
 		FROM pg_class AS c
 		LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
 		LEFT JOIN pg_am AS am ON am.oid = c.relam AND c.relkind = 'i'
@@ -160,7 +162,9 @@ const walByTable = `
 	)
 	SELECT CASE WHEN r.node IS NULL THEN 'transactions' WHEN r.db <> (SELECT oid FROM pg_database WHERE datname = current_database()) THEN 'other databases'
 			ELSE coalesce(replace(t.name, 'alfred.', '') || CASE t.method WHEN '' THEN '' ELSE ' (' || t.method || ')' END, 'other') END,
-		sum(r.size)::bigint, sum(r.image)::bigint
+		sum(r.size)::bigint, sum(r.image)::bigint,
+		count(*) FILTER (WHERE t.holds_rows AND r.resource_manager IN ('Heap', 'Heap2') AND r.record_type ~ '^(INSERT|MULTI_INSERT|UPDATE|HOT_UPDATE|DELETE)'),
+		count(*) FILTER (WHERE r.resource_manager = 'Transaction' AND r.record_type ~ '^COMMIT')
 	FROM records AS r LEFT JOIN relations AS t ON t.node = r.node
 	GROUP BY 1`
 
