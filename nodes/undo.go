@@ -84,6 +84,8 @@ func undoOf(raw json.RawMessage) *UndoRequest {
 			return &UndoRequest{Turn: -1}
 		case field == "turn" && len(values) < 2:
 			turn = cmp.Or(values...)
+		case field == "redo":
+			turn = field
 		case field == "id" && len(values) > 0:
 			u.Refs = append(u.Refs, values...)
 		default:

@@ -35,6 +35,7 @@ func TestUndoIsAStepBesideOthers(t *testing.T) {
 		`"calls":[` + deleteIt + `,` + undoLast + `],"think":null`: "Take back what was written|Delete the vases with id = vase_3",
 		`"calls":[` + undoFour + `],"think":{"goal":"","steps":[{"type":"write","subdomain":"vases","description":"Undo it","refs":[],"needs":"refs"},{"type":"analyze","subdomain":"vases","description":"Count","refs":[],"needs":"refs"}],"proposal":"","questions":[]}`: "Take back what turn 4 wrote to vase_1, vase_9|Count",
 		`"calls":[` + undoLast + `],"think":{"goal":"","steps":[{"type":"write","subdomain":"vases","description":"Add one","refs":[],"needs":"refs"}],"proposal":"","questions":[]}`:                                                                                       "Take back what was written|Add one",
+		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"redo","op":"=","value":true}]}],"think":null`:                                                                                                                                                                "Take back the last undo",
 		`"calls":[` + undoFour + `,` + undoLast + `],"think":null`: "Take back what was written|Take back what turn 4 wrote to vase_1, vase_9",
 		`"calls":[` + undoLast + `,` + undoLast + `],"think":null`: "Take back what was written",
 		`"calls":[` + undoNine + `,{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"4"},{"field":"id","op":"=","value":"vase_1"}]}],"think":null`: "Take back what turn 4 wrote to vase_9, vase_1",

@@ -102,7 +102,7 @@ func (w *initWriter) overViews(views string) error {
 	return nil
 }
 
-// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails Odoo, or
+// storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails, Odoo or
 // Ecto, whose migrations say when they were inserted.
 func (w *initWriter) storesUTC() bool {
 	migrations := w.cat.table("schema_migrations")
@@ -231,27 +231,6 @@ func opensDoors(t *catalogTable) bool {
 
 	return visit || doorNames.MatchString(snake(t.Name))
 }
-
-// loosePair are the columns that name a row of any type by its type and its key, nil if there are none.
-func (t *catalogTable) loosePair() (kind, id *Column) {
-	for _, c := range t.columns {
-		name, is := strings.CutSuffix(snake(c.Name), "_type")
-		if isModel(c.Name) {
-			name, is = "res", true
-		}
-		if !is {
-			continue
-		}
-		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); id != nil && !t.references(id) {
-			return c, id
-		}
-	}
-
-	return nil, nil
-}
-
-// isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.
-func isModel(column string) bool { return column == "model" || column == "res_model" }
 
 // byOwner reports whether a foreign key is an owner column.
 func (w *initWriter) byOwner(_ *catalogTable, fk catalogFK) bool {

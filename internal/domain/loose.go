@@ -122,3 +122,24 @@ func (e *initEntity) ByName() (found []string) {
 
 	return found
 }
+
+// loosePair are the columns that name a row of any type by its type and its key, nil if there are none.
+func (t *catalogTable) loosePair() (kind, id *Column) {
+	for _, c := range t.columns {
+		name, is := strings.CutSuffix(snake(c.Name), "_type")
+		if isModel(c.Name) {
+			name, is = "res", true
+		}
+		if !is {
+			continue
+		}
+		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); id != nil && !t.references(id) {
+			return c, id
+		}
+	}
+
+	return nil, nil
+}
+
+// isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.
+func isModel(column string) bool { return column == "model" || column == "res_model" }
