@@ -165,7 +165,9 @@ func (q *question) distinctOptions() []view.QuestionOption {
 
 // sharesLabel reports whether another option is called alike.
 func (q *question) sharesLabel(i int) bool {
-	return slices.ContainsFunc(q.Options, func(o view.QuestionOption) bool { return o.ID != q.Options[i].ID && strings.EqualFold(o.Label, q.Options[i].Label) })
+	return slices.ContainsFunc(q.Options, func(o view.QuestionOption) bool {
+		return o.ID != q.Options[i].ID && strings.EqualFold(o.Label, q.Options[i].Label)
+	})
 }
 
 // readQuestion reads a question with the option of it that the message clicked.
