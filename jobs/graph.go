@@ -152,7 +152,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return in.afterQuestion(approving(outcome.Approval), &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed yet: this has to be approved first."})
+		return in.afterQuestion(approving(outcome.Approval), &ending{outcome: db.StepOutcomePartial, summary: "Not done yet: this has to be approved first."})
 	case in.asked && outcome.Failed():
 		return in.afterStop("Stopped, because it failed: " + firstError(outcome))
 	case in.asked && (out.AskUser != nil || out.Blocked != nil):

@@ -82,11 +82,14 @@ func (d *decision) newValuesByKey(ctx context.Context, tx pgx.Tx, s *step) (map[
 	return into, nil
 }
 
-// valuesInWords are values as a question names them; references by the rows' labels.
+// valuesInWords are values as a question names them, in the order of their columns; references by the rows' labels.
 func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[string]any) ([]string, error) {
 	var words []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		c, text := e.Column(name), "nothing"
+	for _, c := range e.Columns {
+		name, text := c.Name, "nothing"
+		if _, given := values[name]; !given {
+			continue
+		}
 		switch {
 		case e.Match != nil && e.Match.Link == c: // goes without saying: it follows the name
 			continue
@@ -97,7 +100,7 @@ func valuesInWords(ctx context.Context, tx pgx.Tx, e *domain.Entity, values map[
 				return nil, err
 			}
 			text = joinEach(found.Rows, ", ", c.Target().Label.Render)
-		case c.Kind == domain.KindTimestamp:
+		case c.Kind == domain.KindTimestamp, c.Kind == domain.KindDate:
 			var err error
 			if text, err = onTheUsersClock(ctx, tx, c, values[name]); err != nil {
 				return nil, err
@@ -169,10 +172,13 @@ func (op *operateOp) label(ctx context.Context, tx pgx.Tx) (string, error) {
 	return strings.Join(slices.Collect(maps.Values(called)), ""), err
 }
 
-// onTheUsersClock words a time as people read times: the model may have written it as one of another zone.
+// onTheUsersClock words a day or time as people read them: the model may have written a time as one of another zone.
 func onTheUsersClock(ctx context.Context, tx pgx.Tx, c *domain.Column, value any) (string, error) {
-	s := &statement{}
-	s.add("SELECT to_char(", s.cast(fmt.Sprint(value), c.Type), ", 'Dy Mon FMDD, YYYY HH24:MI')")
+	s, layout := &statement{}, "Dy Mon FMDD, YYYY"
+	if c.Kind == domain.KindTimestamp {
+		layout += " HH24:MI"
+	}
+	s.add("SELECT to_char(", s.cast(fmt.Sprint(value), c.Type), ", '"+layout+"')")
 	texts, err := s.texts(ctx, tx)
 	if err != nil {
 		return "", fmt.Errorf("word a time: %w", err)
