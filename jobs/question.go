@@ -249,17 +249,20 @@ func (q *question) adoptWording(asked string, shown bool) {
 // namesInShort names the first few labels and counts the rest.
 func namesInShort(labels []string, all int) string {
 	const most = 3
-	shown := labels[:min(len(labels), most)]
+	shown, between, last := labels[:min(len(labels), most)], ", ", " and "
+	if slices.ContainsFunc(shown, func(label string) bool { return strings.Contains(label, ",") }) {
+		between, last = "; ", "; and "
+	}
 	switch more := all - len(shown); {
 	case len(shown) == 0 && all == 1:
 		return "the draft"
 	case len(shown) == 0:
 		return fmt.Sprintf("the %d drafts", all)
 	case more > 0:
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+		return fmt.Sprintf("%s%s%d more", strings.Join(shown, between), last, more)
 	case len(shown) == 1:
 		return shown[0]
 	default:
-		return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
+		return strings.Join(shown[:len(shown)-1], between) + last + shown[len(shown)-1]
 	}
 }

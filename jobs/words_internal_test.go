@@ -27,6 +27,8 @@ func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
 		{[]string{"Soup", "Pie", "Stew"}, 3, "Soup, Pie and Stew"},
 		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and 1 more"},
 		{[]string{"Soup"}, 3, "Soup and 2 more"},
+		{[]string{"Soup, hot", "Pie"}, 2, "Soup, hot; and Pie"},
+		{[]string{"Soup, hot", "Pie", "Stew", "Salad"}, 4, "Soup, hot; Pie; Stew; and 1 more"},
 	} {
 		require.Equal(t, c.want, namesInShort(c.labels, c.all))
 	}

@@ -26,7 +26,13 @@ func inWords(tool string, args gjson.Result, rows, how string) string {
 	}
 	what := verbs[tool] + rows
 	if operates(tool) {
-		what = "Carry out " + strings.ReplaceAll(tool, "_", " ") + ": " + strings.Join(texts(args.Get("@values|@flatten")), ", ")
+		var given []string
+		args.ForEach(func(name, value gjson.Result) bool {
+			given = append(given, name.String()+" "+strings.Join(texts(value), ", "))
+
+			return true
+		})
+		what = "Carry out " + strings.ReplaceAll(tool, "_", " ") + ": " + strings.Join(given, ", ")
 	}
 	if draft := args.Get("from_ref").Str; draft != "" {
 		what = "Save " + draft + " to the " + rows

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/llm"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -221,4 +222,11 @@ func TestPlannedCallsWithoutAListOfFilters(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, `{"table":"vases","filters":`+filters+`}`, string(out.Think.Steps[0].ReadyCalls()[0].Args))
 	}
+}
+
+// An operation's arguments are told with their names: of two days, nobody knows which is the last.
+func TestInWordsNamesArguments(t *testing.T) {
+	t.Parallel()
+	call := vocab.Call{Tool: "bill_time", Args: []byte(`{"until":"2026-11-30","since":"2026-11-01","invoice":"invoice_1"}`)}
+	require.Equal(t, "Carry out bill time: until 2026-11-30, since 2026-11-01, invoice invoice_1", nodes.InWords(call, "invoices"))
 }

@@ -13,6 +13,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/nodes"
 )
 
 // whatHappened prints what was done and decided: this turn's curation, the last turns' steps, and earlier turns in
@@ -111,10 +112,13 @@ func (t *page) pastSteps(data json.RawMessage) string {
 // turn.
 func (t *page) thisTurn(s *section) {
 	var b strings.Builder
-	for _, mention := range t.Understood().Mentions {
-		if e := t.ByRef[mention.Ref]; e != nil {
-			b.WriteString("- " + clean.Quote(mention.Text, say.ShortLine) + " means " + e.Ref + " (" + e.EntityType + ")\n")
+	mentions := view.Those(t.Understood().Mentions, func(m nodes.Mention) bool { return t.ByRef[m.Ref] != nil })
+	for i := 0; i < len(mentions); {
+		text, kind, refs := mentions[i].Text, t.ByRef[mentions[i].Ref].EntityType, []string(nil)
+		for ; i < len(mentions) && mentions[i].Text == text && t.ByRef[mentions[i].Ref].EntityType == kind; i++ {
+			refs = append(refs, mentions[i].Ref)
 		}
+		b.WriteString("- " + clean.Quote(text, say.ShortLine) + " means " + t.RefWords(refs) + " (" + kind + ")\n")
 	}
 	fact(&b, "Understand decided", clean.Inline(t.Understood().CurationSummary, say.MaxFact))
 	for _, d := range t.Decided() {
