@@ -181,7 +181,7 @@ func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema strin
 	case pgErr.Code == pgerrcode.CheckViolation && pgErr.TableName != "" && pgErr.ConstraintName == "": // no partition takes the row
 		return fail(CodeViolation, "The table has no place for this row: its values are beyond those of all partitions.")
 	case pgerrcode.IsDataException(pgErr.Code):
-		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr))
+		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr, ""))
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
 		return err
 	}
@@ -303,13 +303,17 @@ func violation(code string, rule constraintRule, rows string) *Error {
 	}
 }
 
-// dataRule words a data exception.
-func dataRule(err *pgconn.PgError) string {
+// dataRule words a data exception; form is that of a value, "" if it is not known.
+func dataRule(err *pgconn.PgError, form string) string {
 	if found := typeLength.FindStringSubmatch(err.Message); found != nil && err.Code == pgerrcode.StringDataRightTruncationDataException {
 		return "a text is too long, it may have " + found[1] + " characters"
 	}
 
-	return cmp.Or(dataRules[err.Code], "its form is not valid")
+	if form != "" {
+		form = "it is no " + form
+	}
+
+	return cmp.Or(dataRules[err.Code], form, "its form is not valid")
 }
 
 var dataRules = map[string]string{

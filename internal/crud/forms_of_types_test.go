@@ -93,11 +93,11 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 
 	b := setupRooms(t)
 	for value, want := range map[string]string{
-		`"days": "in May"`:                  "days cannot hold this value: its form is not valid.",
-		`"days": "[2026-05-04,2026-05-01]"`: "days cannot hold this value: its form is not valid.",
-		`"host": "the printer"`:             "host cannot hold this value: its form is not valid.",
-		`"net": "10.0.0.1/8"`:               "net cannot hold this value: its form is not valid.",
-		`"price": "cheap"`:                  "price cannot hold this value: its form is not valid.",
+		`"days": "in May"`:                  "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
+		`"days": "[2026-05-04,2026-05-01]"`: "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
+		`"host": "the printer"`:             "host cannot hold this value: it is no network address (192.168.1.10).",
+		`"net": "10.0.0.1/8"`:               "net cannot hold this value: it is no network (192.168.1.0/24).",
+		`"price": "cheap"`:                  "price cannot hold this value: it is no amount of money (12.50).",
 		`"price": -1`:                       "price cannot hold this value: it breaks a rule of its type.",
 		`"doors": "01"`:                     "doors cannot hold this value: it does not have the length that its type has.",
 		`"days": {"from": "2026-05-01"}`:    "days has to be a text.",
@@ -105,9 +105,9 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 		require.Equal(t, want, b.refused("write", vocab.ToolCreate, `{"table": "stays", "data": {"name": "x", `+value+`}}`, crud.CodeBadValue), value)
 	}
 	for filter, want := range map[string]string{
-		`"field": "host", "op": "=", "value": "the printer"`:   "host cannot hold this value: its form is not valid.",
+		`"field": "host", "op": "=", "value": "the printer"`:   "host cannot hold this value: it is no network address (192.168.1.10).",
 		`"field": "days", "op": "contains", "value": "in May"`: "days cannot hold this value: a date or time is not valid.",
-		`"field": "days", "op": "overlaps", "value": "May"`:    "days cannot hold this value: its form is not valid.",
+		`"field": "days", "op": "overlaps", "value": "May"`:    "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
 		`"field": "days", "op": ">", "value": "May"`:           "days cannot hold this value: a date or time is not valid.",
 		`"field": "days", "op": ">", "value": "[May"`:          "days cannot hold this value: its form is not valid.",
 	} {

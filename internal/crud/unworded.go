@@ -30,6 +30,7 @@ func (e *unworded) Unwrap() error { return e.error }
 type probe struct {
 	column string
 	sql    *statement
+	form   string // of the column's values, "" if any may do
 }
 
 // nameless reports whether the error concerns a value but names no column: a data
@@ -62,7 +63,11 @@ func rowProbes(e *domain.Entity, rows []map[string]any) (probes []probe) {
 		s.add("SELECT r.", quoted(name), " FROM jsonb_array_elements(", s.value(rows), "::jsonb) AS j (value)",
 			" CROSS JOIN LATERAL jsonb_populate_record(NULL::", e.SQL(), ", jsonb_build_object(", s.value(name), "::text, j.value -> ",
 			s.value(name), "::text)) AS r")
-		probes = append(probes, probe{name, s})
+		form := ""
+		if c := e.Column(name); c != nil {
+			form = c.Form
+		}
+		probes = append(probes, probe{name, s, form})
 	}
 
 	return probes
@@ -82,12 +87,12 @@ func filterProbes(e *domain.Entity, filters []condition) (probes []probe) {
 			continue
 		}
 		s := &statement{}
-		as := comparedAs(e, c.column)
+		as, form := comparedAs(e, c.column), c.column.Form
 		if c.column.Holds != "" && (c.op == opContains || c.op == opOverlaps || slices.Contains(orderOps, c.op)) {
-			as = c.heldAs()
+			as, form = c.heldAs(), ""
 		}
 		s.add("SELECT ", s.castList(c.texts, as))
-		probes = append(probes, probe{c.column.Name, s})
+		probes = append(probes, probe{c.column.Name, s, form})
 	}
 
 	return probes
@@ -110,7 +115,7 @@ func refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, probes []prob
 			return fmt.Errorf("read value: %w", err)
 		}
 
-		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr))
+		return failColumn(CodeBadValue, one.column, "%s cannot hold this value: %s.", one.column, dataRule(pgErr, one.form))
 	}
 
 	return nil
