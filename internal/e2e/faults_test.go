@@ -204,6 +204,8 @@ turns:
 	said := c.say("look")
 	require.Equal(t, "read failed, analyze skipped, read ok", said.outcomes())
 	require.Contains(t, c.prompt(1, "think", 2), "That plan does not work.")
+	require.NotContains(t, c.prompt(1, "reply", 1), "Try (read): failed", "who words the reply is not told of what was mended")
+	require.Contains(t, c.prompt(1, "reply", 1), "Another way (read): ok")
 	said = c.say("look again")
 	require.Equal(t, many(3, "read failed, analyze skipped"), said.outcomes())
 	c.fact("3", `SELECT count(*) FROM node_runs n JOIN turns t ON t.id = n.turn_id WHERE t.session_id = $1 AND t.number = 2 AND n.node = 'think'`)

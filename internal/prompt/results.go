@@ -25,7 +25,9 @@ func (t *page) executionResults(s *section) {
 	t.goal(s)
 	s.line("Outcome: ", t.Outcome())
 	for _, step := range t.Steps {
-		s.line(outcomeLine(step))
+		if !t.mended(step) {
+			s.line(outcomeLine(step))
+		}
 		if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 			s.line("  Conclusions: ", conclusions)
 		}
@@ -44,6 +46,11 @@ func (t *page) goal(s *section) {
 	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
 		s.line("Goal: ", goal)
 	}
+}
+
+// mended reports whether a step did nothing that another has not made up for: who words the reply would apologize for it.
+func (t *page) mended(step *db.TurnSteps) bool {
+	return !view.Is(step.Outcome, db.StepOutcomePartial) && t.MadeUp(step)
 }
 
 func outcomeLine(step *db.TurnSteps) string {
@@ -192,7 +199,7 @@ func (t *page) otherResults(s *section, left *Tokens) {
 		switch {
 		case r.IsNotice():
 		case clean.Text(r.ErrorCode) == approvalNeeded: // the question says it
-		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && succeeded(step) }):
+		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && (succeeded(step) || t.MadeUp(step)) }):
 		case r.Failed():
 			failed++
 		case r.Tool == vocab.ToolRecall:

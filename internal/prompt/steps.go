@@ -125,7 +125,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 
 // succeeded reports whether what failed on the way to a step's end no longer matters.
 func succeeded(step *db.TurnSteps) bool {
-	return view.Is(step.Outcome, db.StepOutcomeOk)
+	return view.Is(step.Outcome, db.StepOutcomeOk) || view.Is(step.Outcome, db.StepOutcomeEmpty)
 }
 
 // calledTools prints one line per call, and the rows that have no refs.
