@@ -172,8 +172,8 @@ func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []node
 	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
 }
 
-// notApproved leaves a planned write only the calls that were neither approved nor have waited, and of which the message says
-// something.
+// notApproved leaves a planned write only the calls that were neither approved nor have waited. Those of which the message says
+// nothing are left undone and told.
 func (u *understand) notApproved(step nodes.Step, asked *question, waited []nodes.Step) nodes.Step {
 	planned, calls := step.Calls, step.ReadyCalls()
 	step.Calls = nil
@@ -183,8 +183,13 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 	}
 	var words []string
 	for i, call := range calls {
-		if u.isSaid(call, asked) && !u.s.repeatsApproved(call, asked) && !slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }) {
-			step.Calls, words = append(step.Calls, planned[i]), append(words, nodes.InWords(call, u.s.runner.pluralOf(call)))
+		said := nodes.InWords(call, u.s.runner.pluralOf(call))
+		switch {
+		case u.s.repeatsApproved(call, asked) || slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }):
+		case u.isSaid(call, asked):
+			step.Calls, words = append(step.Calls, planned[i]), append(words, said)
+		case !undecidedIn(waited, step):
+			u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: said, Needs: "refs", Undone: "the message does not say so plainly"})
 		}
 	}
 	if len(step.Calls) < len(planned) {

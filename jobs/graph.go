@@ -22,7 +22,7 @@ type move struct {
 	next string       // node of the next job
 	ask  *question    // opened with this commit
 	plan []nodes.Step // appended to the turn's steps
-	left []nodes.Step // also appended, as not done: they exceeded the plan's limit
+	left []nodes.Step // also appended, as not done
 	end  *ending      // of the current step; nil: it continues
 	skip bool         // skip the steps that have not ended
 	keep []int32      // exceptions to skip: steps that need nothing from what failed
@@ -44,7 +44,8 @@ type understood struct {
 	refs nodes.Refs
 	// approved is the plan of a message that approves something: to carry it out, then what was to follow. Empty for others.
 	approved []nodes.Step
-	quick    *nodes.Step // the only step of a message that needs no plan, else nil
+	unsaid   []nodes.Step // what the plan would write beside that, of which the message says nothing
+	quick    *nodes.Step  // the only step of a message that needs no plan, else nil
 }
 
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
@@ -54,7 +55,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	case out.Clarification != nil:
 		return move{next: vocab.NodeReply, ask: asking(vocab.AskClarify, strings.Join(out.Clarification.Questions, " ")), coded: true}
 	case len(in.approved) > 0:
-		return move{next: vocab.NodeAct, coded: true, plan: in.approved}
+		return move{next: vocab.NodeAct, coded: true, plan: in.approved, left: in.unsaid}
 	case in.quick != nil:
 		return move{next: vocab.NodeAct, coded: len(in.quick.Calls) > 0, plan: []nodes.Step{*in.quick}}
 	default:

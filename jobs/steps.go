@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (first *db.TurnSteps, err 
 			}
 			shown = append(shown, map[string]any{"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description})
 		} else {
-			row.Outcome, row.Summary = new(db.StepOutcomeSkipped), new("Not done: the plan was too long for one turn.")
+			row.Outcome, row.Summary = new(db.StepOutcomeSkipped), new("Not done: "+cmp.Or(step.Undone, "the plan was too long for one turn")+".")
 		}
 		c.changed.Steps = append(c.steps(), row)
 		stored = append(stored, map[string]any{

@@ -26,6 +26,7 @@ type understand struct {
 	out     *nodes.UnderstandOutput
 	clicked *question     // the open question and the clicked option; nil for an answer in words
 	recall  crud.Prepared // the search of the past that the message asks for; empty for none
+	unsaid  []nodes.Step  // what would be written beside a yes, of which the message says nothing
 }
 
 func (u *understand) prepare() (frame *nodes.Frame, err error) {
@@ -88,7 +89,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.search(ctx, c); err != nil {
 		return move{}, err
 	}
-	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, quick: u.quickStep()})
+	m := afterUnderstand(u.out, understood{refs: u.in.Refs, approved: approved, unsaid: u.unsaid, quick: u.quickStep()})
 	stored := *u.out
 	if m.next == vocab.NodeThink && len(u.recall.Calls()) == 0 {
 		m.coded = stored.Think != nil // the plan waits here to be followed, unless a question or a search comes first

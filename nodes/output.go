@@ -118,6 +118,9 @@ type Step struct {
 	// Calls carry out the step, if the planner knew them; see ReadyCalls.
 	Calls []json.RawMessage `json:"calls,omitempty"`
 
+	// Undone is why a step is left undone that a turn records beside its plan.
+	Undone string `json:"-"`
+
 	// spent: all that it was planned for is steps of their own by now.
 	spent bool
 }

@@ -414,7 +414,8 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
     reply: They are gone.
 `)
 			require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
-			require.Equal(t, "write ok", c.say(yes).outcomes())
+			require.Equal(t, "write ok, write skipped", c.say(yes).outcomes())
+			require.Contains(t, c.prompt(2, "reply", 1), "- Add to the shopping items: name milk (write): skipped. Not done: the message does not say so plainly.", "whoever meant it is told")
 			c.fact("0", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
 			c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk'`)
 		})
