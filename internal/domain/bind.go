@@ -196,6 +196,7 @@ func (b *binder) bindEntity(i int) {
 		defaultNames(t.Entity)
 		t.bindFills()
 		t.bindGone()
+		t.bindEpoch()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()

@@ -140,9 +140,10 @@ func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx, schema string) (m
 	return shown, err
 }
 
-// addsZone reports whether the view shows a time of its only table under the same name, with a time zone added.
+// addsZone reports whether the view shows a time of its only table under the same name, with a time zone added or
+// counted since 1970.
 func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.zoned && base.lacksZone() && len(at.view.bases) == 1 && at.view.bases[relation]
+	return at.column.Name == name && at.column.zoned && (base.lacksZone() || kinds[base.Type] == KindNumber) && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

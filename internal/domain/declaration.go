@@ -54,6 +54,7 @@ type EntityDecl struct {
 	Columns    []string            `yaml:"columns"` // columns that create and update may set
 	Fills      FillsDecl           `yaml:"fills"`   // columns that views fill
 	Gone       string              `yaml:"gone"`    // the column by which programs mark rows as deleted; for views
+	Epoch      map[string]string   `yaml:"epoch"`   // column -> s, ms or us, which it counts since 1970; for views
 	Approve    []Verb              `yaml:"approve"` // of update and delete, those the user must approve each time
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`

@@ -212,6 +212,8 @@ type Column struct {
 	// Form describes how values are written that are texts in a form that Postgres checks, such as network addresses; "" for
 	// all others. Holds is the type of what a range holds.
 	Form, Holds string
+	// perSecond: of a table behind a view, it counts so many units a second since 1970; 0 for what counts no time.
+	perSecond int
 	// Check is the SQL of further CHECK constraints on only this column: "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
 	// Fold: free-form words (tags, a cuisine), stored in lower case and compared case-insensitively.

@@ -29,11 +29,17 @@ func (f *FillsDecl) initialSQL(c *Column) string {
 }
 
 // ofType is an expression as a value of the column's type: without the cast, a text that says 5 would be a number.
-func (c *Column) ofType(expr string) string { return fmt.Sprintf("(%s)::%s", expr, c.Type) }
+func (c *Column) ofType(expr string) string {
+	if c.counts() && expr != c.Default {
+		return fmt.Sprintf("(extract(epoch FROM (%s)::timestamptz) * %d)::%s", expr, c.perSecond, c.Type)
+	}
+
+	return fmt.Sprintf("(%s)::%s", expr, c.Type)
+}
 
 // Changed is what a change of a row sets: the columns that a writer may set, and those that are filled.
 func (v *viewedType) Changed() string {
-	set := each(v.Set(), func(name string) string { return fmt.Sprintf("%[1]s = NEW.%[1]s", quote(name)) })
+	set := each(v.Set(), func(name string) string { return quote(name) + " = " + v.given(name) })
 
 	return strings.Join(append(set, v.changed()...), ", ")
 }

@@ -141,6 +141,7 @@ type initWriter struct {
 	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names
 	words    map[*Column][]string       // of texts named like a state, the few words that their rows have
 	tongues  map[*Column][]string       // in which languages a name stands there, the most frequent first
+	counted  map[*Column]string         // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }

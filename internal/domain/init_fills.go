@@ -14,10 +14,13 @@ type keyForm struct {
 	sql  string
 }
 
-// keyForms are uuids and those of the cuid libraries; of anything else, nobody but the program knows how it is made.
+// keyForms are uuids and those of the cuid libraries, of WatermelonDB, Firebase and nanoid; of anything else, nobody but the program knows how it is made.
 var keyForms = []keyForm{
 	{regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "gen_random_uuid()"},
 	{regexp.MustCompile(`^[a-z][0-9a-z]{23,24}$`), "'c' || left(replace(gen_random_uuid()::text, '-', ''), 24)"},
+	{regexp.MustCompile(`^[0-9A-Za-z]{16}$`), "left(replace(gen_random_uuid()::text, '-', ''), 16)"},
+	{regexp.MustCompile(`^[\w-]{20}$`), "left(replace(gen_random_uuid()::text, '-', ''), 20)"},
+	{regexp.MustCompile(`^[\w-]{21}$`), "left(replace(gen_random_uuid()::text, '-', ''), 21)"},
 }
 
 // Fills are the fields of a declaration's fills that names, types and keys suggest.

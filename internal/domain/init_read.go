@@ -15,7 +15,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.keys, w.blank, w.kinds, w.words, w.tongues = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}, map[*Column][]string{}
+	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
 		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
@@ -33,13 +33,14 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
+	w.adoptCounts()
 	w.sequences, err = collect(ctx, tx, pgx.RowTo[string], "init domain: read sequences", sequencesSQL, w.Schema)
 
 	return err
 }
 
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues} {
+	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues, w.readCounts} {
 		if err := read(ctx, tx, t); err != nil {
 			return err
 		}

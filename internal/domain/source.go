@@ -46,6 +46,9 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
+	if err := s.countAsDeclared(); err != nil {
+		return nil, err
+	}
 	s.leadAsDeclared()
 	cat.keyPairs()
 	if err := s.findAccounts(); err != nil {

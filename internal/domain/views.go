@@ -275,6 +275,9 @@ func (v *viewedType) Columns() string {
 
 // shownAs is a column as the view shows it.
 func (s *source) shownAs(c *Column) string {
+	if c.counts() {
+		return fmt.Sprintf("to_timestamp(t.%s / %d.0) AS %[1]s", quote(c.Name), c.perSecond)
+	}
 	if s.inUTC(c) {
 		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
 	}
@@ -367,6 +370,8 @@ func (v *viewedType) whyByFunction() string {
 		return "its rows point at rows of people"
 	case slices.ContainsFunc(v.Table.columns, v.inUTC):
 		return "its times are stored in UTC"
+	case slices.ContainsFunc(v.Table.columns, (*Column).counts):
+		return "its times are counted since 1970"
 	default:
 		return ""
 	}

@@ -101,7 +101,7 @@ func (v *viewedType) initialSQL(c *Column) string {
 func (v *viewedType) Inserted() struct{ Names, Values, Key, Into string } {
 	var names, values []string
 	for _, name := range v.Set() {
-		value, c := "NEW."+quote(name), v.Table.column(name)
+		value, c := v.given(name), v.Table.column(name)
 		if initial := v.initialSQL(c); initial != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, c.ofType(initial))
 		}
