@@ -13,7 +13,7 @@ import (
 const gym = `CREATE SCHEMA gym;
 	CREATE TABLE gym.users (id text PRIMARY KEY, name text NOT NULL, created_at bigint NOT NULL);
 	CREATE TABLE gym.workouts (id text PRIMARY KEY, user_id text NOT NULL, title text NOT NULL, started_at bigint NOT NULL, ended_at bigint, duration_s integer, rest_time integer,
-		"seenOn" double precision, created_at bigint DEFAULT (extract(epoch FROM now()) * 1000)::bigint, updated_at bigint, deleted_at bigint);
+		"seenOn" double precision, created_at bigint DEFAULT (extract(epoch FROM now()) * 1000)::bigint, updated_at bigint, deleted_at bigint, _status text);
 	CREATE TABLE gym.rounds (id text PRIMARY KEY, workout_id text NOT NULL, name text NOT NULL, shown_at bigint);
 	INSERT INTO gym.users VALUES ('aB3dE6gH9jK2mN5p', 'Ada', 1764000000000), ('bB3dE6gH9jK2mN5p', 'Eve', 1764000000000);
 	INSERT INTO gym.workouts VALUES ('cB3dE6gH9jK2mN5p', 'aB3dE6gH9jK2mN5p', 'Push day', 1764230400123, NULL, 2700, 90, 1764230400.5, 1764230400000, 1764230400000, NULL),
@@ -29,6 +29,7 @@ func TestTimesCountedSince1970(t *testing.T) {
 	require.Contains(t, d.Text, `epoch: {started_at: ms, ended_at: ms, "seenOn": s, created_at: ms, updated_at: ms, deleted_at: ms} # unsure`)
 	require.Contains(t, d.Text, `fills: {create: {id: "left(replace(gen_random_uuid()::text, '-', ''), 16)"}, update: {updated_at: "now()"}}`)
 	require.Contains(t, d.Text, `epoch: {shown_at: ms}`, "where no row tells, the others do")
+	require.Contains(t, d.Text, "hidden: [_status]")
 	workout := d.ByType("workout")
 	require.Equal(t, domain.KindTimestamp, workout.Column("started_at").Kind)
 	require.False(t, workout.Column("started_at").Nullable)

@@ -304,7 +304,9 @@ func (e *initEntity) Concealed() []string {
 }
 
 func (e *initEntity) isConcealed(c *Column) bool {
-	return isSecret(c) || e.isContact(c) || e.pointsByName(c)
+	programs := strings.HasPrefix(c.Name, "_") && !slices.Contains(e.Table.primary, c.Name) // as the marks of a program that synchronizes
+
+	return programs || isSecret(c) || e.isContact(c) || e.pointsByName(c)
 }
 
 // Contacts reports whether some are hidden because all users would share them.
