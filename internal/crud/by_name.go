@@ -106,6 +106,9 @@ func (d *decision) takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain
 	}
 	for n, i := range at {
 		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
+		if len(same) == 0 && like != nil && len(like.Rows) > 0 {
+			same = keysSaidSo(like, said)
+		}
 		if len(same) > 1 || len(same) == 0 && like != nil && len(like.Rows) > 0 {
 			if own, err := d.keyInRow(ctx, tx, e, c, held, rows[i], found[i]); err != nil {
 				return err

@@ -56,9 +56,9 @@ func boolText(c *domain.Column, value any) (string, *Error) {
 		value = keyword(text)
 	}
 	switch value {
-	case true, "true", "yes":
+	case true, "true", "yes", json.Number("1"):
 		return "true", nil
-	case false, "false", "no":
+	case false, "false", "no", json.Number("0"):
 		return "false", nil
 	}
 
@@ -75,6 +75,10 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 		text = v.String()
 	case string:
 		text = strings.TrimSpace(v)
+	case bool: // which many databases keep as 1 and 0
+		if integerBits[c.Type] > 0 {
+			text = map[bool]string{true: "1", false: "0"}[v]
+		}
 	}
 	// The exponent is bounded because a Rat is written out in full.
 	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
