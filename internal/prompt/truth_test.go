@@ -74,7 +74,7 @@ func TestV06KnownIsByColumn(t *testing.T) {
 	require.False(t, s.Knows([]string{"inv_1"}, []string{"quantity"}))
 	require.False(t, s.Knows([]string{"inv_2"}, nil), "a handle is no data")
 	require.False(t, s.Knows(nil, nil))
-	for value, composed := range map[string]bool{`"kg"`: false, `3`: false, `null`: false, `[]`: false, `["mild"]`: true, `{"a": 1}`: true, `"from the farm"`: true} {
+	for value, composed := range map[string]bool{`"kg"`: false, `3`: false, `null`: false, `[]`: false, `["mild"]`: true, `{"a": 1}`: true, `"from the farm"`: true, `"+49 151 200006"`: false} {
 		var now any
 		require.NoError(t, json.Unmarshal([]byte(value), &now))
 		s.Rows.ByRef["inv_1"].Columns["notes"] = now

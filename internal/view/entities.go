@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"alfred/db"
 	"alfred/internal/clean"
@@ -109,7 +110,7 @@ func (t *Scene) Knows(refs, columns []string) bool {
 }
 
 // Composed reports whether one of these columns, in the row of one of these refs, holds something that can be added to:
-// a list, an object, or a text of several words. A row's name is one value, however many words it has, and so is a word of a closed list
+// a list, an object, or a text of several words, which a phone number is not. A row's name is one value, however many words it has, and so is a word of a closed list
 // and what has a form, as a range.
 func (t *Scene) Composed(refs, columns []string) bool {
 	return slices.ContainsFunc(refs, func(ref string) bool {
@@ -120,7 +121,7 @@ func (t *Scene) Composed(refs, columns []string) bool {
 			case string:
 				c := r.Kind.Column(name)
 
-				return strings.Contains(value, " ") && !slices.Contains(r.Kind.Label.Columns(), name) && (c == nil || c.Form == "" && len(c.Enum) == 0)
+				return strings.Contains(value, " ") && strings.ContainsFunc(value, unicode.IsLetter) && !slices.Contains(r.Kind.Label.Columns(), name) && (c == nil || c.Form == "" && len(c.Enum) == 0)
 			case []any, map[string]any:
 				return !clean.IsEmpty(value)
 			default:
