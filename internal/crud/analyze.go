@@ -82,6 +82,9 @@ func (op *analyzeOp) check() *Error {
 // spans are the parts of time that rows can be grouped by, as to_char writes them: in an order that is theirs as a text.
 var spans = map[string]string{"hour": "HH24", "day": "YYYY-MM-DD", "weekday": "ID Dy", "week": "IYYY-\"W\"IW", "month": "YYYY-MM", "year": "YYYY"}
 
+// spanLengths are how much of a day in a text, as 2026-01-31, says in which of them it is.
+var spanLengths = map[string]int{"day": 10, "month": 7, "year": 4}
+
 // grouping is what a group has in common: a column's value, or of a date or time its hour, day, weekday, week, month or year in the
 // user's time zone (paid_at:month). Without those, a model would add up thousands of moments by itself.
 func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
@@ -98,6 +101,11 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	c, err := columnOrPath(e, plain)
 	if err != nil {
 		return nil, err
+	}
+	if length := spanLengths[span]; length > 0 && c.Kind == domain.KindText { // days as databases without a type for them keep them
+		sql := fmt.Sprintf(`left(substring(%s FROM '^\d{4}-\d\d-\d\d'), %d)`, c.SQL(), length)
+
+		return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: sql, Join: c.Join}, nil
 	}
 	if c.Kind != domain.KindTimestamp && (c.Kind != domain.KindDate || span == "hour") {
 		return nil, failColumn(CodeBadArgument, plain, "%s has no %s.", plain, span)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/crud"
 	"alfred/internal/vocab"
 )
 
@@ -47,6 +48,20 @@ func TestTimesAreTheUsers(t *testing.T) {
 	require.Equal(t, []string{"00", "02", "18"}, column[string](hours, "at:hour"))
 	result := b.decide("write", call(vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "local"}], "data": {"at": "2026-07-04T10:00 (Fri)"}}`)).Results[0]
 	require.Equal(t, "at: 2026-07-04 is a Saturday.", result.ErrorMessage)
+}
+
+// Databases without a type for days keep them as texts. The weekday that prompts print beside them was written into the rows, and
+// nothing could be added up by month.
+func TestDaysInTexts(t *testing.T) {
+	t.Parallel()
+
+	b := setupLab(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": [{"name": "2026-11-27 (Fri)"}, {"name": "2026-11-28T08:00"}, {"name": "2026-12-01"}, {"name": "On 2026-11-27 (Fri)"}]}`)
+	require.Equal(t, "2026-11-27|2026-11-28T08:00|2026-12-01|On 2026-11-27 (Fri)", query[string](b, `SELECT string_agg(name, '|' ORDER BY name) FROM lab.people`))
+	require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "name", "op": "=", "value": "2026-11-27 (Fri)"}]}`)), 2)
+	require.Equal(t, "name: 2026-11-28 is a Saturday.", b.refused("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "2026-11-28 (Fri)"}}`, crud.CodeBadValue))
+	months := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "people", "group_by": ["name:month"], "aggregates": [{"fn": "count", "as": "n"}], "order_by": "n desc"}`))
+	require.Equal(t, []string{"2026-11", "2026-12"}, column[string](months[:2], "name:month"))
 }
 
 // Drafts keep a local time, which a filter finds and a save stores.

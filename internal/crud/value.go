@@ -121,6 +121,9 @@ var (
 // daysWithin matches the weekdays that prompts print within a range.
 var daysWithin = regexp.MustCompile(` \((?:` + weekdays + `)\)`)
 
+// dayAfter matches a date or time in a text as prompts print it: the weekday is no part of it.
+var dayAfter = regexp.MustCompile(`^\d{4}-\d\d-\d\d\S* \((?:` + weekdays + `)\)$`)
+
 // localForm is a time in the user's time zone, in which Postgres reads and prints.
 const localForm = "2006-01-02T15:04:05.999999999"
 
@@ -181,6 +184,9 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	}
 	if c.Fold {
 		return strings.ToLower(strings.TrimSpace(text)), nil
+	}
+	if len(c.Enum) == 0 && dayAfter.MatchString(text) {
+		return timeText(c, text, "a date", timestampLayouts, func(layout string) string { return layout })
 	}
 	if len(c.Enum) == 0 {
 		return text, nil
