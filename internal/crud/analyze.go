@@ -272,6 +272,8 @@ func (a *aggregate) sql(s *statement) string {
 		return "count(*)"
 	case a.Fn == vocab.AggregateDistinct:
 		return "count(DISTINCT " + a.column.SQL() + ")"
+	case a.column.Type == "real" && (a.Fn == "avg" || a.Fn == "sum"): // added up as they are read, not as they are stored: 0.1 is 0.100000001
+		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + "::numeric))"
 	case a.Fn == "avg", a.factors != nil && a.Fn != "count": // whose zeros would say that it is known to sixteen places, or to a tenth of a cent
 		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + ")::numeric)"
 	case isClosedList(a.column) && a.Fn != "count":

@@ -90,12 +90,13 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "stall", `CREATE SCHEMA stall;
 		CREATE TABLE stall.users (id serial PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500);
+		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500, protein real NOT NULL DEFAULT 8.1);
 		INSERT INTO stall.users (name) VALUES ('Ada');
 		INSERT INTO stall.lines (user_id, name, pieces, price, discount) VALUES (1, 'Mug', 2, 4.5, 10), (1, 'Pen', 10, 1.2, 0), (1, 'Cup', 1, 9, NULL)`, nil)
 	for column, want := range map[string]string{
 		"pieces * price * (1 - discount / 100)": `{"n": 20.1, "rows_not_in_n": 1}`, // 2 * 4.5 * 0.9 + 12, whatever the cup costs
 		"grams / 1000":                          `{"n": 4.5}`,
+		"protein":                               `{"n": 24.3}`,
 		"-pieces + (price - 1) * 2":             `{"n": 10.4}`,
 		"price / (pieces - 2)":                  `{"n": -8.85, "rows_not_in_n": 1}`,
 	} {
