@@ -96,27 +96,17 @@ func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *pro
 
 // withDirectory erases in the database that serves the user, then in the directory, while nobody can move them.
 func (c *userEraseCommand) withDirectory(ctx context.Context, e settings.Env, known *directory.Directory) error {
-	user, err := known.ByName(ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	release, err := known.Hold(ctx, user.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if user, err = known.ByName(ctx, c.Name); err != nil { // as it is now that nobody else moves them
-		return err
-	}
-	if user.Moving { // both databases have their rows
-		return mover.ErrOtherMove
-	}
-	err = program.InDatabase(ctx, e, "alfred worker", user.Database, func(pool *pgxpool.Pool) error { return eraseUser(ctx, pool, user.ID) })
-	if err != nil {
-		return err
-	}
+	return known.Hold(ctx, c.Name, func(user directory.User) error {
+		if user.Moving { // both databases have their rows
+			return mover.ErrOtherMove
+		}
+		err := program.InDatabase(ctx, e, "alfred worker", user.Database, func(pool *pgxpool.Pool) error { return eraseUser(ctx, pool, user.ID) })
+		if err != nil {
+			return err
+		}
 
-	return known.Forget(ctx, user.ID)
+		return known.Forget(ctx, user.ID)
+	})
 }
 
 // eraseUser forgets session by session, each in its own transaction: a single one would hold locks that running

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db/entries"
+	"alfred/internal/pg"
 )
 
 // Step is how far a move has come.
@@ -64,33 +65,33 @@ type Job struct {
 	Queue string          `json:"queue"`
 }
 
-// Hold keeps a user's moves to this process until release is called. Errors: [ErrMoving].
-func (d *Directory) Hold(ctx context.Context, user uuid.UUID) (release func(), err error) {
-	conn, err := d.pool.Acquire(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the directory: %w", err)
-	}
-	var got bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('alfred.move:' || $1, 0))`, user.String()).Scan(&got)
-	if err == nil && !got {
-		err = ErrMoving
+// Hold runs work while no other process can move the user. Errors: [ErrUnknown], [ErrMoving].
+func (d *Directory) Hold(ctx context.Context, name string, work func(User) error) error {
+	var lock int64
+	err := d.pool.QueryRow(ctx, `SELECT hashtextextended('alfred.move:' || u.id, 0) FROM users AS u WHERE u.name = $1`, name).Scan(&lock)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrUnknown
 	}
 	if err != nil {
-		conn.Release()
-
-		return nil, err
+		return fmt.Errorf("ask the directory: %w", err)
 	}
+	held, done := false, error(nil)
+	err = pg.Alone(ctx, d.pool, lock, func(*pgxpool.Conn) error {
+		held = true
+		var user User
+		if user, done = d.ByName(ctx, name); done == nil {
+			done = work(user)
+		}
 
-	return func() { letGo(ctx, conn, user) }, nil
-}
-
-// letGo closes the connection when the statement fails: the lock ends with its session.
-func letGo(ctx context.Context, conn *pgxpool.Conn, user uuid.UUID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock(hashtextextended('alfred.move:' || $1, 0))`, user.String()); err != nil {
-		_ = conn.Conn().Close(ctx)
+		return nil
+	})
+	switch {
+	case held:
+		return done // a lock that cannot be given up ends with its connection
+	case err != nil:
+		return err
+	default:
+		return ErrMoving
 	}
 }
 

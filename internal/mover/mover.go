@@ -92,7 +92,7 @@ func (m *Mover) Move(ctx context.Context, name, target string) (report Report, e
 	if m.NewKeys && !m.Off {
 		return Report{}, ErrNewKeys
 	}
-	err = m.held(ctx, name, func(user directory.User) error {
+	err = m.Directory.Hold(ctx, name, func(user directory.User) error {
 		to, err := m.Directory.Database(ctx, target)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (m *Mover) mayMove(ctx context.Context, user directory.User, to directory.D
 
 // Abort gives an open move up: the user is served where they were. Errors: [ErrNoWayBack], [directory.ErrNoMove].
 func (m *Mover) Abort(ctx context.Context, name string) error {
-	return m.held(ctx, name, func(user directory.User) error {
+	return m.Directory.Hold(ctx, name, func(user directory.User) error {
 		open, err := m.Directory.OpenMove(ctx, user)
 		if err != nil {
 			return err
@@ -151,24 +151,6 @@ func (m *Mover) Abort(ctx context.Context, name string) error {
 
 		return under.abort(ctx)
 	})
-}
-
-// held runs work while no other process can move the user.
-func (m *Mover) held(ctx context.Context, name string, work func(directory.User) error) error {
-	user, err := m.Directory.ByName(ctx, name)
-	if err != nil {
-		return err
-	}
-	release, err := m.Directory.Hold(ctx, user.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if user, err = m.Directory.ByName(ctx, name); err != nil { // as it is now that nobody else moves them
-		return err
-	}
-
-	return work(user)
 }
 
 const conns = 4

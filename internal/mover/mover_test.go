@@ -190,13 +190,12 @@ func TestMoveRefuses(t *testing.T) {
 		_, err := f.mover().Move(t.Context(), c.who, c.to)
 		require.ErrorIs(t, err, c.is, name)
 	}
-	user, err := f.directory.ByName(t.Context(), who)
-	require.NoError(t, err)
-	release, err := f.directory.Hold(t.Context(), user.ID)
-	require.NoError(t, err)
-	_, err = f.mover().Move(t.Context(), who, "b")
+	err := f.directory.Hold(t.Context(), who, func(directory.User) error {
+		_, err := f.mover().Move(t.Context(), who, "b")
+
+		return err
+	})
 	require.ErrorIs(t, err, directory.ErrMoving)
-	release()
 
 	for _, c := range []struct{ says, spoil, mend string }{
 		{"another user of the name", `INSERT INTO users (name) VALUES ('` + who + `')`, `DELETE FROM users WHERE name = '` + who + `'`},
