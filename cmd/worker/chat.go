@@ -62,10 +62,10 @@ func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	where := &setting{in: newPlainInput(os.Stdin), signals: signals}
+	where := &setting{read: linesOf(os.Stdin), signals: signals}
 	if term.IsTerminal(int(os.Stdin.Fd())) && !c.JSON {
 		where.terminal = openTerminal(os.Stdin, console.Screen, signals)
-		where.in = where.terminal
+		where.read = where.terminal.line
 	}
 
 	return c.talk(ctx, e, console, where)
@@ -73,16 +73,16 @@ func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.
 
 // setting is where a chat takes place.
 type setting struct {
-	in       input
-	terminal *terminal // in, if a person writes there
+	read     func() (message string, err error) // io.EOF: there are no more
+	terminal *terminal                          // if a person writes there
 	signals  <-chan os.Signal
 }
 
 const chatConns = 3
 
 func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program.Console, where *setting) error {
-	defer where.in.close()
 	if where.terminal != nil {
+		defer where.terminal.close()
 		console = program.NewConsole(where.terminal, where.terminal)
 	}
 	s, err := settings.Parse(e, settings.Worker)
@@ -102,8 +102,10 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	if err != nil {
 		return fmt.Errorf("make user: %w", err)
 	}
-	if err := c.locate(ctx, pool, user); err != nil {
-		return err
+	if c.Timezone != "" {
+		if err := jobs.SetTimezone(ctx, pool, user, c.Timezone); err != nil {
+			return fmt.Errorf("--timezone: %w", err)
+		}
 	}
 	listener := pg.NewListener(pool.Config().ConnConfig, logger)
 	listening, stop := context.WithCancel(ctx)
@@ -116,7 +118,7 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 
 	t := &talk{
 		setting: where, pool: pool, reader: &follow.Reader{Pool: pool, Listener: listener, UserID: user},
-		settings: s, key: c.Key, screen: newTextScreen(console.Screen, where.terminal),
+		settings: s, key: c.Key, screen: &textScreen{out: console.Screen, terminal: where.terminal},
 	}
 	if c.JSON {
 		t.screen = &jsonScreen{out: console.Out}
@@ -126,18 +128,6 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	}
 
 	return t.run(ctx)
-}
-
-// locate notes the time zone, if one is given.
-func (c *chatCommand) locate(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
-	if c.Timezone == "" {
-		return nil
-	}
-	if err := jobs.SetTimezone(ctx, pool, user, c.Timezone); err != nil {
-		return fmt.Errorf("--timezone: %w", err)
-	}
-
-	return nil
 }
 
 var errNewestSession = errors.New("the user has no session to go on with")

@@ -38,23 +38,16 @@ func (t *talk) command(ctx context.Context, line string) error {
 	case "/quit":
 		return errQuit
 	default:
-		t.refuse("invalid_request", fmt.Errorf("%w: %s; /help lists them", errNoCommand, name))
+		t.refuse("invalid_request", "there is no such command: "+name+"; /help lists them")
 	}
 
 	return nil
 }
 
-var (
-	errNoCommand = errors.New("there is no such command")
-	errNoReply   = errors.New("there has been no turn yet")
-	errNoDraft   = errors.New("there is nothing to save")
-	errWhich     = errors.New("there are several drafts, say which: /save REF")
-)
-
-// refuse shows an error that the user can correct.
-func (t *talk) refuse(code string, err error) {
+// refuse shows what the user can correct.
+func (t *talk) refuse(code, message string) {
 	t.unwell = true
-	t.screen.problem(code, err.Error())
+	t.screen.problem(code, message)
 }
 
 // showRefusal shows an error that the user can correct, and returns any other.
@@ -63,7 +56,7 @@ func (t *talk) showRefusal(err error) error {
 	if p.Status >= http.StatusInternalServerError {
 		return err
 	}
-	t.refuse(p.Code, err)
+	t.refuse(p.Code, err.Error())
 
 	return nil
 }
@@ -102,7 +95,7 @@ func (t *talk) why(ctx context.Context) error {
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		t.refuse("not_found", errNoReply)
+		t.refuse("not_found", "there has been no turn yet")
 	case err != nil:
 		return fmt.Errorf("read the context: %w", err)
 	default:
@@ -115,16 +108,20 @@ func (t *talk) why(ctx context.Context) error {
 // save saves a draft at the user's request.
 func (t *talk) save(ctx context.Context, ref string) error {
 	if ref == "" {
-		only, err := t.onlyDraft(ctx)
-		if errors.Is(err, errNoDraft) || errors.Is(err, errWhich) {
-			t.refuse("invalid_request", err)
+		drafts, err := t.drafts(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(drafts) == 0:
+			t.refuse("invalid_request", "there is nothing to save")
+
+			return nil
+		case len(drafts) > 1:
+			t.refuse("invalid_request", "there are several drafts, say which: /save REF ("+strings.Join(drafts, ", ")+")")
 
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		ref = only
+		ref = drafts[0]
 	}
 	tools, err := t.tools(ctx)
 	if err != nil {
@@ -135,7 +132,7 @@ func (t *talk) save(ctx context.Context, ref string) error {
 		return tools.SaveDraft(ctx, tx, crud.User{ID: t.reader.UserID, Session: &t.session}, ref, crud.AnyVersion)
 	})
 	if refused, ok := errors.AsType[*crud.Error](err); ok {
-		t.refuse(string(refused.Code), refused)
+		t.refuse(string(refused.Code), refused.Error())
 
 		return nil
 	}
@@ -147,25 +144,15 @@ func (t *talk) save(ctx context.Context, ref string) error {
 	return nil
 }
 
-func (t *talk) onlyDraft(ctx context.Context) (string, error) {
+func (t *talk) drafts(ctx context.Context) (drafts []string, err error) {
 	refs, err := t.refs(ctx)
-	if err != nil {
-		return "", err
-	}
-	var drafts []string
 	for _, r := range refs {
 		if r.State == db.RefStatePending {
 			drafts = append(drafts, r.Ref)
 		}
 	}
-	switch len(drafts) {
-	case 0:
-		return "", errNoDraft
-	case 1:
-		return drafts[0], nil
-	default:
-		return "", fmt.Errorf("%w (%s)", errWhich, strings.Join(drafts, ", "))
-	}
+
+	return drafts, err
 }
 
 func (t *talk) tools(ctx context.Context) (*crud.Tools, error) {

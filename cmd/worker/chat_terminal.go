@@ -103,25 +103,17 @@ func widthOf(out io.Writer) int {
 	return usualWidth
 }
 
-// input is where messages come from, one by one. line is io.EOF at its end.
-type input interface {
-	line() (string, error)
-	close()
-}
+// linesOf reads messages from a pipe or a file, one on each line; the last may lack its line break. The database decides
+// how long a message may be.
+func linesOf(r io.Reader) func() (string, error) {
+	reader := bufio.NewReader(r)
 
-// plainInput is a pipe or a file, a message on each line.
-type plainInput struct{ reader *bufio.Reader }
+	return func() (string, error) {
+		text, err := reader.ReadString('\n')
+		if errors.Is(err, io.EOF) && text != "" {
+			err = nil
+		}
 
-func newPlainInput(r io.Reader) *plainInput { return &plainInput{reader: bufio.NewReader(r)} }
-
-// line also accepts a last line without a line break. The database decides how long a message may be.
-func (p *plainInput) line() (string, error) {
-	text, err := p.reader.ReadString('\n')
-	if errors.Is(err, io.EOF) && text != "" {
-		err = nil
+		return text, err
 	}
-
-	return text, err
 }
-
-func (p *plainInput) close() {}

@@ -44,7 +44,7 @@ func (c *chatting) open(t *testing.T) *typist {
 	})
 	console := &program.Console{Out: screen, Errs: screen, Screen: screen}
 	where := &setting{terminal: openTerminal(screen, screen, term.signals), signals: term.signals}
-	where.in = where.terminal
+	where.read = where.terminal.line
 	go func() {
 		term.ended <- (&chatCommand{User: "ada"}).talk(t.Context(), settings.Env{"DATABASE_URL": c.url}, console, where)
 	}()

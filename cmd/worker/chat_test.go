@@ -60,7 +60,7 @@ func (c *chatting) chat(t *testing.T, command *chatCommand, in string, signals <
 	}
 	out := &lockedBuffer{}
 	console := program.NewConsole(out, io.Discard)
-	err := command.talk(t.Context(), settings.Env{"DATABASE_URL": c.url}, console, &setting{in: newPlainInput(strings.NewReader(in)), signals: signals})
+	err := command.talk(t.Context(), settings.Env{"DATABASE_URL": c.url}, console, &setting{read: linesOf(strings.NewReader(in)), signals: signals})
 
 	return out.String(), err
 }
@@ -95,7 +95,7 @@ func TestChatShowsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 
 	out := &bytes.Buffer{}
-	screen := newTextScreen(out, nil)
+	screen := &textScreen{out: out}
 	screen.turn(&follow.Turn{Reply: "Ist notiert.", Wrote: []follow.Wrote{
 		{Action: "created", Label: "Bake bread"}, {Action: "deleted", Label: "Cod"}, {Action: "created", Label: "Buy flour"}, {Action: "updated", Label: "Milk"},
 	}})
@@ -280,7 +280,7 @@ func TestChatPrintsNoControls(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
-	screen := newTextScreen(&out, nil)
+	screen := &textScreen{out: &out}
 	screen.say("a\x1b[2Jb\u009bc\rd\n\te\u202ef")
 	require.Equal(t, `Alfred a\u001b[2Jb\u009bcd`+"\n\te"+`\u202ef`, out.String())
 }

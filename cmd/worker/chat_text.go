@@ -30,10 +30,6 @@ type textScreen struct {
 	err error
 }
 
-func newTextScreen(out io.Writer, terminal *terminal) *textScreen {
-	return &textScreen{out: out, terminal: terminal}
-}
-
 func (s *textScreen) failed() error { return s.err }
 
 func (s *textScreen) width() int { return widthOf(s.terminal.out) }

@@ -62,7 +62,7 @@ func (t *talk) line() (string, error) {
 	}
 	next := make(chan read, 1)
 	go func() {
-		text, err := t.in.line()
+		text, err := t.read()
 		next <- read{text, err}
 	}()
 	for {
