@@ -116,30 +116,6 @@ func (q *Queries) SessionDue(ctx context.Context, db DBTX, arg *SessionDueParams
 	return &i, err
 }
 
-const SessionEnsure = `-- name: SessionEnsure :exec
-INSERT INTO sessions (id, user_id, domain, title, mode)
-VALUES ($1, $2, $3::text, $4, 'plan')
-ON CONFLICT (id, user_id) DO NOTHING
-`
-
-type SessionEnsureParams struct {
-	ID     uuid.UUID
-	UserID uuid.UUID
-	Domain string
-	Title  string
-}
-
-// SessionEnsure creates a session under an id that its caller derived from a name, unless it exists.
-func (q *Queries) SessionEnsure(ctx context.Context, db DBTX, arg *SessionEnsureParams) error {
-	_, err := db.Exec(ctx, SessionEnsure,
-		arg.ID,
-		arg.UserID,
-		arg.Domain,
-		arg.Title,
-	)
-	return err
-}
-
 const SessionForget = `-- name: SessionForget :one
 SELECT forget_session($1::uuid)::boolean AS forgotten
 `
@@ -241,60 +217,6 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 	return &i, err
 }
 
-const SessionInsert = `-- name: SessionInsert :one
-INSERT INTO sessions (user_id, domain, title, mode)
-VALUES ($1, $2::text, $3, $4)
-RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
-       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
-`
-
-type SessionInsertParams struct {
-	UserID uuid.UUID
-	Domain string
-	Title  string
-	Mode   string
-}
-
-type SessionInsertRow struct {
-	ID             uuid.UUID
-	Title          string
-	Mode           string
-	Domain         string
-	LastTurn       int32
-	LastActivityAt time.Time
-	ArchivedAt     *time.Time
-	PinnedAt       *time.Time
-	CreatedAt      time.Time
-	ParentID       *uuid.UUID
-	ForkedAtTurn   *int32
-	Idle           float64
-}
-
-func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsertParams) (*SessionInsertRow, error) {
-	row := db.QueryRow(ctx, SessionInsert,
-		arg.UserID,
-		arg.Domain,
-		arg.Title,
-		arg.Mode,
-	)
-	var i SessionInsertRow
-	err := row.Scan(
-		&i.ID,
-		&i.Title,
-		&i.Mode,
-		&i.Domain,
-		&i.LastTurn,
-		&i.LastActivityAt,
-		&i.ArchivedAt,
-		&i.PinnedAt,
-		&i.CreatedAt,
-		&i.ParentID,
-		&i.ForkedAtTurn,
-		&i.Idle,
-	)
-	return &i, err
-}
-
 const SessionLock = `-- name: SessionLock :one
 SELECT id FROM sessions WHERE id = $1 FOR NO KEY UPDATE
 `
@@ -305,6 +227,37 @@ func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.
 	var id_2 uuid.UUID
 	err := row.Scan(&id_2)
 	return id_2, err
+}
+
+const SessionMake = `-- name: SessionMake :one
+WITH named AS (SELECT coalesce($1::uuid, uuid_v7())::uuid AS id),
+made AS (
+    INSERT INTO sessions (id, user_id, domain, title, mode)
+    SELECT n.id, $2::uuid, $3::text, $4::text, $5::text FROM named AS n
+    ON CONFLICT (id, user_id) DO NOTHING)
+SELECT id FROM named
+`
+
+type SessionMakeParams struct {
+	ID     *uuid.UUID
+	UserID uuid.UUID
+	Domain string
+	Title  string
+	Mode   string
+}
+
+// SessionMake makes a session, or, under an id that its caller derived from a name, ensures that it exists.
+func (q *Queries) SessionMake(ctx context.Context, db DBTX, arg *SessionMakeParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, SessionMake,
+		arg.ID,
+		arg.UserID,
+		arg.Domain,
+		arg.Title,
+		arg.Mode,
+	)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const SessionOrigin = `-- name: SessionOrigin :one

@@ -93,14 +93,14 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (session, 
 
 	return pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (session, error) {
 		made, _, err := a.createOnce(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
-			row, err := a.q.SessionInsert(ctx, tx, &db.SessionInsertParams{
+			id, err := a.q.SessionMake(ctx, tx, &db.SessionMakeParams{
 				UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
 			})
 			if err != nil {
 				return "", fmt.Errorf("create session: %w", err)
 			}
 
-			return row.ID.String(), nil
+			return id.String(), nil
 		})
 		if err != nil {
 			return session{}, err

@@ -286,31 +286,20 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error)
 	return t.turn(ctx, made.TurnID)
 }
 
-// sessionOf is the session that a message names, or a new one, which is gone again if the message is refused.
+// sessionOf is the session that a message names, or a new one, which is gone again if the message is refused. Its id is
+// derived from the idempotency key, if there is one, so that a resent message finds it.
 func (t *tools) sessionOf(ctx context.Context, tx pgx.Tx, in messageIn) (id uuid.UUID, err error) {
 	if in.SessionID != "" {
 		return parseID(in.SessionID)
 	}
+	if in.IdempotencyKey != "" {
+		id = uuid.NewSHA1(t.user, []byte("mcp:"+in.IdempotencyKey))
+	}
 	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) (err error) {
-		id, err = t.newSession(ctx, tx, in.IdempotencyKey)
+		id, err = db.New().SessionMake(ctx, tx, &db.SessionMakeParams{ID: pg.OrNil(id), UserID: t.user, Domain: t.Domain.Name, Mode: "plan"})
 
 		return err
 	})
 
 	return id, err
-}
-
-// newSession derives the session's id from the idempotency key, so that a resent message finds it.
-func (t *tools) newSession(ctx context.Context, tx pgx.Tx, key string) (uuid.UUID, error) {
-	if key != "" {
-		id := uuid.NewSHA1(t.user, []byte("mcp:"+key))
-
-		return id, db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: t.user, Domain: t.Domain.Name})
-	}
-	made, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: t.user, Domain: t.Domain.Name, Mode: "plan"})
-	if err != nil {
-		return uuid.Nil, err
-	}
-
-	return made.ID, nil
 }

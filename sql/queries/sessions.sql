@@ -3,12 +3,6 @@
 -- name: SessionChange :one
 UPDATE sessions SET version = version + 1 WHERE id = @id AND user_id = @user_id RETURNING last_turn;
 
--- SessionEnsure creates a session under an id that its caller derived from a name, unless it exists.
--- name: SessionEnsure :exec
-INSERT INTO sessions (id, user_id, domain, title, mode)
-VALUES (@id, @user_id, @domain::text, @title, 'plan')
-ON CONFLICT (id, user_id) DO NOTHING;
-
 -- name: SessionGet :one
 SELECT id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
        extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
@@ -22,15 +16,18 @@ FROM sessions AS s
 JOIN users AS u ON u.id = s.user_id
 WHERE s.id = @id;
 
--- name: SessionInsert :one
-INSERT INTO sessions (user_id, domain, title, mode)
-VALUES (@user_id, @domain::text, @title, @mode)
-RETURNING id, title, mode, coalesce(domain, '')::text AS domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
-       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle;
-
 -- SessionLock comes first in every transaction that ends or starts a turn.
 -- name: SessionLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
+
+-- SessionMake makes a session, or, under an id that its caller derived from a name, ensures that it exists.
+-- name: SessionMake :one
+WITH named AS (SELECT coalesce(sqlc.narg('id')::uuid, uuid_v7())::uuid AS id),
+made AS (
+    INSERT INTO sessions (id, user_id, domain, title, mode)
+    SELECT n.id, @user_id::uuid, @domain::text, @title::text, @mode::text FROM named AS n
+    ON CONFLICT (id, user_id) DO NOTHING)
+SELECT id FROM named;
 
 -- SessionTryLock is SessionLock for a transaction that has already locked the turn: it must not wait.
 -- name: SessionTryLock :one

@@ -91,7 +91,7 @@ func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.U
 	}
 	made, err := pg.Value(ctx, s.Write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
 		if named {
-			if err := s.EnsureSession(ctx, tx, session, ""); err != nil {
+			if _, err := s.MakeSession(ctx, tx, &session, ""); err != nil {
 				return nil, err
 			}
 		}

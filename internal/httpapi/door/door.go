@@ -209,36 +209,23 @@ func Named(ctx context.Context, name string) uuid.UUID {
 	return uuid.NewSHA1(auth.CallerOf(ctx).User, []byte(name))
 }
 
-// EnsureSession creates a session of the caller's under an id of [Named], if missing. It belongs in the transaction of its
-// first message, within [Door.Write]: if that is refused, no session is left behind.
-func (d *Door) EnsureSession(ctx context.Context, tx pgx.Tx, id uuid.UUID, title string) error {
+// MakeSession makes a session of the caller's, or ensures that the one under an id of [Named] exists. It belongs in the
+// transaction of its first message, within [Door.Write]: if that is refused, no session is left behind.
+func (d *Door) MakeSession(ctx context.Context, tx pgx.Tx, named *uuid.UUID, title string) (id uuid.UUID, err error) {
 	title = problem.OneLine(title)
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle])
 	}
-	err := pg.AsEngine(ctx, tx, func(tx pgx.Tx) error {
-		return db.New().SessionEnsure(ctx, tx, &db.SessionEnsureParams{ID: id, UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Title: title})
+	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) (err error) {
+		id, err = db.New().SessionMake(ctx, tx, &db.SessionMakeParams{ID: named, UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Title: title, Mode: "plan"})
+
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("make session: %w", err)
+		return uuid.Nil, fmt.Errorf("make session: %w", err)
 	}
 
-	return nil
-}
-
-// NewSession makes a session of the caller's, likewise.
-func (d *Door) NewSession(ctx context.Context, tx pgx.Tx) (id uuid.UUID, err error) {
-	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) error {
-		row, err := db.New().SessionInsert(ctx, tx, &db.SessionInsertParams{UserID: auth.CallerOf(ctx).User, Domain: d.Domain.Name, Mode: "plan"})
-		if err != nil {
-			return fmt.Errorf("make session: %w", err)
-		}
-		id = row.ID
-
-		return nil
-	})
-
-	return id, err
+	return id, nil
 }
 
 // Read runs work in one read-only transaction that sees only the caller's rows.

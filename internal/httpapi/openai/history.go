@@ -133,10 +133,8 @@ func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueue
 // asked for another answer, that is a fork after the turn from.
 func (s *server) prepareSession(ctx context.Context, tx pgx.Tx, sent *sentTurn, session uuid.UUID, from int) (uuid.UUID, error) {
 	switch {
-	case session == uuid.Nil:
-		return s.NewSession(ctx, tx)
-	case sent.Ensure:
-		return session, s.EnsureSession(ctx, tx, session, sent.Title)
+	case session == uuid.Nil, sent.Ensure:
+		return s.MakeSession(ctx, tx, pg.OrNil(session), sent.Title)
 	case from > 0:
 		return jobs.ForkSession(ctx, tx, session, from)
 	default:
