@@ -20,13 +20,12 @@ func FuzzPositions(f *testing.F) {
 		if last, err := parseNumberSeq(text); err == nil {
 			require.GreaterOrEqual(t, min(last.first, last.second), int32(0))
 		}
-		if params, err := (&sessionListIn{PageQuery: PageQuery{Cursor: text}}).after(); err == nil && text != "" {
-			cursor := opaque(sessionCursor{params.BeforePinned, params.BeforeAt, params.BeforeID})
-			again, err := (&sessionListIn{PageQuery: PageQuery{Cursor: cursor}}).after()
+		if c, err := parseSessionCursor(text); err == nil && text != "" {
+			again, err := parseSessionCursor(opaque(c))
 			require.NoError(t, err)
-			require.True(t, params.BeforeAt.Equal(*again.BeforeAt))
-			require.Equal(t, *params.BeforePinned, *again.BeforePinned)
-			require.Equal(t, params.BeforeID, again.BeforeID)
+			require.True(t, c.At.Equal(*again.At))
+			require.Equal(t, *c.Pinned, *again.Pinned)
+			require.Equal(t, c.ID, again.ID)
 		}
 		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
 			again, err := parseEntityCursor(opaque(c), 0)

@@ -42,11 +42,6 @@ func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string
 	return page
 }
 
-// singlePage makes the only page of a list that is never long.
-func singlePage[R, T any](rows []R, item func(R) T) Page[T] {
-	return Page[T]{Items: mapped(rows, item)}
-}
-
 // mapped is a list of items, one for each row; never nil, since lists are never null in JSON.
 func mapped[R, T any](rows []R, item func(R) T) []T {
 	items := make([]T, len(rows))

@@ -150,5 +150,5 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOutBody, 
 		return nil, fmt.Errorf("list changes of row: %w", err)
 	}
 
-	return &rowHistoryOutBody{singlePage(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}, nil
+	return &rowHistoryOutBody{Page[rowEvent]{Items: mapped(rows, func(r *db.RowEventListRow) rowEvent { return rowEvent(*r) })}}, nil
 }

@@ -151,34 +151,25 @@ type sessionListIn struct {
 // likeEscaper escapes text for a LIKE pattern.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// filter sets what SessionPage selects.
-func (in *sessionListIn) filter(params *db.SessionPageParams) {
+func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session], error) {
+	var (
+		archived *bool
+		like     *string
+	)
 	if in.Archived != "" {
-		archived := in.Archived == "true"
-		params.Archived = &archived
+		archived = new(in.Archived == "true")
 	}
 	if in.Q != "" {
-		pattern := "%" + likeEscaper.Replace(in.Q) + "%"
-		params.TitleLike = &pattern
-	}
-}
-
-func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session], error) {
-	params, err := in.after()
-	if err != nil {
-		return Page[session]{}, err
-	}
-	params.UserID, params.PageSize = userOf(ctx), int32(in.Limit)
-	in.filter(params)
-	rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.SessionPageRow, error) { return a.q.SessionPage(ctx, tx, params) })
-	if err != nil {
-		return Page[session]{}, fmt.Errorf("list sessions: %w", err)
+		like = new("%" + likeEscaper.Replace(in.Q) + "%")
 	}
 
-	return pageOf(rows, in.Limit, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) },
-		func(r *db.SessionPageRow) string {
-			return opaque(sessionCursor{new(r.PinnedAt != nil), &r.LastActivityAt, &r.ID})
-		}), nil
+	return paged(ctx, a.door.Read, in.PageQuery, parseSessionCursor, func(tx pgx.Tx, after sessionCursor, size int32) ([]*db.SessionPageRow, error) {
+		return a.q.SessionPage(ctx, tx, &db.SessionPageParams{
+			UserID: userOf(ctx), PageSize: size, Archived: archived, TitleLike: like, BeforePinned: after.Pinned, BeforeAt: after.At, BeforeID: after.ID,
+		})
+	}, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) }, func(r *db.SessionPageRow) string {
+		return opaque(sessionCursor{new(r.PinnedAt != nil), &r.LastActivityAt, &r.ID})
+	})
 }
 
 // sessionCursor is a position in the list of sessions: where SessionPage continues.
@@ -188,16 +179,13 @@ type sessionCursor struct {
 	ID     *uuid.UUID `json:"id"`
 }
 
-func (in *sessionListIn) after() (*db.SessionPageParams, error) {
-	var c sessionCursor
-	if err := parseOpaque(in.Cursor, &c); err != nil {
-		return nil, err
-	}
-	if in.Cursor != "" && (c.Pinned == nil || c.At == nil || c.ID == nil) {
-		return nil, errCursor
+func parseSessionCursor(cursor string) (c sessionCursor, err error) {
+	err = parseOpaque(cursor, &c)
+	if err == nil && cursor != "" && (c.Pinned == nil || c.At == nil || c.ID == nil) {
+		err = errCursor
 	}
 
-	return &db.SessionPageParams{BeforePinned: c.Pinned, BeforeAt: c.At, BeforeID: c.ID}, nil
+	return c, err
 }
 
 type forkIn struct {
@@ -258,6 +246,6 @@ func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (branchesOut
 			return branchesOutBody{}, fmt.Errorf("list branches: %w", err)
 		}
 
-		return branchesOutBody{singlePage(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}, nil
+		return branchesOutBody{Page[branch]{Items: mapped(rows, func(r *db.SessionBranchesRow) branch { return branch(*r) })}}, nil
 	})
 }

@@ -65,7 +65,7 @@ type rowTypesOutBody struct {
 }
 
 func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
-	return rowTypesOutBody{Domain: a.Domain.Name, Page: singlePage(a.Domain.Entities, func(entity *domain.Entity) rowType {
+	return rowTypesOutBody{Domain: a.Domain.Name, Page: Page[rowType]{Items: mapped(a.Domain.Entities, func(entity *domain.Entity) rowType {
 		return rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
 			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity),
@@ -73,7 +73,7 @@ func (a *api) typeList(context.Context, *struct{}) (rowTypesOutBody, error) {
 				return rowChild{Type: c.Entity.Type, Table: c.Entity.Table, Column: c.FK.Name}
 			}),
 		}
-	})}, nil
+	})}}, nil
 }
 
 // listColumns are the readable columns of a type's summary.
