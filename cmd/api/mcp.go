@@ -2,13 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/errgroup"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/internal/auth"
+	"alfred/internal/directory"
+	"alfred/internal/follow"
+	"alfred/internal/mcpserver"
+	"alfred/internal/pg"
 )
 
 type mcpCommand struct {
@@ -49,4 +59,134 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 
 		return nil
 	})
+}
+
+// resident serves one user for as long as a client keeps the process. Where a directory spreads users over several databases,
+// it follows the user to theirs.
+type resident struct {
+	placed
+
+	name     string
+	send     bool
+	env      settings.Env
+	settings *settings.Settings
+	logger   *slog.Logger
+	server   *mcp.Server
+	living   context.Context //nolint:containedctx // of what outlives the call that opens it: a listener and a pool
+	places   errgroup.Group
+
+	mu    sync.Mutex
+	turns *follow.Reader
+}
+
+// settle makes the tools work on a database.
+func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
+	config, err := configure(ctx, r.settings, pool, r.logger)
+	if err != nil {
+		return err
+	}
+	r.places.Go(func() error { return config.Listener.Run(r.living) })
+	factory := config.Tools()
+	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
+	if r.known != nil {
+		r.turns.StillGood, r.turns.Moved = func(ctx context.Context) error { return served(ctx, pool, r) }, r.moved
+		r.turns.Patience = answerPatience
+	}
+	caller := mcpserver.Caller{MaySend: r.send, Turns: r.turns}
+	if r.server == nil {
+		r.server = factory.For(caller)
+		r.server.AddReceivingMiddleware(r.follow)
+	} else {
+		factory.Into(r.server, caller)
+	}
+
+	return nil
+}
+
+func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience) // one that fell silent leaves time to ask the directory
+	defer cancel()
+
+	return auth.Served(ctx, pool, r.id)
+}
+
+// follow looks before each call of a tool whether the user is still here.
+func (r *resident) follow(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		if method == "tools/call" && r.known != nil {
+			if err := r.arrive(ctx); err != nil {
+				return nil, err
+			}
+		}
+
+		return next(ctx, method, request)
+	}
+}
+
+// moved is for readers whose database does not serve the user any more, or does not answer.
+func (r *resident) moved(ctx context.Context, _ error) (*follow.Reader, error) {
+	if err := r.arrive(ctx); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.turns, nil
+}
+
+const (
+	// answerPatience is how long a database is waited for; it may be gone with the user elsewhere.
+	answerPatience  = 5 * time.Second
+	arrivalPatience = 20 * time.Second
+	arrivalPause    = 100 * time.Millisecond
+)
+
+// arrive goes to the user's database if this one does not serve them any more, and waits while they are moved.
+func (r *resident) arrive(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, arrivalPatience)
+	defer cancel()
+	for {
+		bad := served(ctx, r.pool, r)
+		if bad == nil {
+			return nil
+		}
+		gone := errors.Is(bad, auth.ErrElsewhere)
+		user, err := r.known.ByName(ctx, r.name)
+		switch {
+		case err != nil && gone:
+			return err
+		case err == nil && user.Database != r.at: // which this one may not know, if it is away
+			if err := r.enter(user.Database); err != nil {
+				return err
+			}
+		case !gone:
+			return bad
+		}
+		if pg.Pause(ctx, arrivalPause) != nil {
+			return fmt.Errorf("wait for the end of a move: %w", ctx.Err())
+		}
+	}
+}
+
+// enter opens a database, until the process ends.
+func (r *resident) enter(database directory.Database) error {
+	entered := make(chan error, 1)
+	r.places.Go(func() error {
+		entered <- program.InDatabase(r.living, r.env, "alfred api", database, func(pool *pgxpool.Pool) error {
+			if err := r.settle(r.living, pool); err != nil {
+				return err
+			}
+			r.at = database
+			entered <- nil
+			<-r.living.Done()
+
+			return nil
+		})
+
+		return nil
+	})
+
+	return <-entered
 }
