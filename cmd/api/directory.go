@@ -66,37 +66,27 @@ func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) er
 	listed, err := databases(ctx, e)
 	failed := []error{err}
 	for _, database := range listed {
-		failed = append(failed, program.InDatabase(ctx, e, "alfred api", database, work))
+		failed = append(failed, program.InDatabase(ctx, e, "alfred api", database.Database, work))
 	}
 
 	return errors.Join(failed...)
 }
 
 // theOnly stands for the database that there is where there is no directory.
-var theOnly directory.Database
+var theOnly directory.Listed
 
 // databases lists those of the directory, or the only one that there is.
-func databases(ctx context.Context, e settings.Env) ([]directory.Database, error) {
+func databases(ctx context.Context, e settings.Env) ([]directory.Listed, error) {
 	known, err := program.OpenDirectory(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	if known == nil {
-		return []directory.Database{theOnly}, nil
+		return []directory.Listed{theOnly}, nil
 	}
 	defer known.Close()
 
-	return all(ctx, known)
-}
-
-func all(ctx context.Context, known *directory.Directory) ([]directory.Database, error) {
-	rows, err := known.Databases(ctx)
-	list := make([]directory.Database, len(rows))
-	for i, row := range rows {
-		list[i] = row.Database
-	}
-
-	return list, err
+	return known.Databases(ctx)
 }
 
 // places makes the API of each database.
@@ -188,7 +178,7 @@ func (p *places) serveMany(ctx context.Context) error {
 		return err
 	}
 	defer known.Close()
-	databases, err := all(ctx, known)
+	databases, err := known.Databases(ctx)
 	if err != nil {
 		return err
 	}

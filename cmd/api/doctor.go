@@ -32,7 +32,7 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		findings = append(findings, program.Found("directory", err, fmt.Sprintf("it lists %d databases", len(listed))))
 	}
 	for _, database := range listed {
-		for _, f := range examine(ctx, program.At(e, database), s) {
+		for _, f := range examine(ctx, program.At(e, database.Database), s) {
 			if database != theOnly {
 				f.Detail = database.Name + ": " + f.Detail
 			}

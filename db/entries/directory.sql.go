@@ -96,7 +96,7 @@ const moveBegin = `-- name: MoveBegin :one
 INSERT INTO moves AS m (user_id, source, target, epoch, attempt)
 SELECT u.id, u.database, $1, u.epoch, (SELECT coalesce(max(b.attempt), 0) + 1 FROM moves AS b WHERE b.user_id = u.id) FROM users AS u WHERE u.id = $2
 ON CONFLICT (user_id) WHERE ended_at IS NULL DO UPDATE SET attempt = m.attempt + 1, error = NULL
-RETURNING m.id, m.user_id, m.source, m.target, m.epoch, m.attempt, m.step, m.error, m.jobs, m.started_at, m.updated_at, m.ended_at
+RETURNING m.id, m.user_id, m.source, m.target, m.epoch, m.attempt, m.step, m.error, m.jobs, m.started_at, m.updated_at, m.ended_at, (SELECT d.url FROM databases AS d WHERE d.name = m.source) AS source_url, (SELECT d.url FROM databases AS d WHERE d.name = m.target) AS target_url
 `
 
 type MoveBeginParams struct {
@@ -104,10 +104,27 @@ type MoveBeginParams struct {
 	UserID uuid.UUID
 }
 
+type MoveBeginRow struct {
+	ID        uuid.UUID
+	UserID    uuid.UUID
+	Source    string
+	Target    string
+	Epoch     int64
+	Attempt   int32
+	Step      string
+	Error     *string
+	Jobs      json.RawMessage
+	StartedAt time.Time
+	UpdatedAt time.Time
+	EndedAt   *time.Time
+	SourceUrl string
+	TargetUrl string
+}
+
 // MoveBegin begins a move, or takes up the one that is open. Attempts count over all moves of the user.
-func (q *Queries) MoveBegin(ctx context.Context, db DBTX, arg *MoveBeginParams) (*Moves, error) {
+func (q *Queries) MoveBegin(ctx context.Context, db DBTX, arg *MoveBeginParams) (*MoveBeginRow, error) {
 	row := db.QueryRow(ctx, moveBegin, arg.Target, arg.UserID)
-	var i Moves
+	var i MoveBeginRow
 	err := row.Scan(
 		&i.ID,
 		&i.UserID,
@@ -121,6 +138,8 @@ func (q *Queries) MoveBegin(ctx context.Context, db DBTX, arg *MoveBeginParams) 
 		&i.StartedAt,
 		&i.UpdatedAt,
 		&i.EndedAt,
+		&i.SourceUrl,
+		&i.TargetUrl,
 	)
 	return &i, err
 }
@@ -217,12 +236,30 @@ func (q *Queries) MoveList(ctx context.Context, db DBTX) ([]*MoveListRow, error)
 }
 
 const moveOpen = `-- name: MoveOpen :one
-SELECT id, user_id, source, target, epoch, attempt, step, error, jobs, started_at, updated_at, ended_at FROM moves WHERE user_id = $1 AND ended_at IS NULL
+SELECT m.id, m.user_id, m.source, m.target, m.epoch, m.attempt, m.step, m.error, m.jobs, m.started_at, m.updated_at, m.ended_at, s.url AS source_url, t.url AS target_url FROM moves AS m JOIN databases AS s ON s.name = m.source JOIN databases AS t ON t.name = m.target
+WHERE m.user_id = $1 AND m.ended_at IS NULL
 `
 
-func (q *Queries) MoveOpen(ctx context.Context, db DBTX, userID uuid.UUID) (*Moves, error) {
+type MoveOpenRow struct {
+	ID        uuid.UUID
+	UserID    uuid.UUID
+	Source    string
+	Target    string
+	Epoch     int64
+	Attempt   int32
+	Step      string
+	Error     *string
+	Jobs      json.RawMessage
+	StartedAt time.Time
+	UpdatedAt time.Time
+	EndedAt   *time.Time
+	SourceUrl string
+	TargetUrl string
+}
+
+func (q *Queries) MoveOpen(ctx context.Context, db DBTX, userID uuid.UUID) (*MoveOpenRow, error) {
 	row := db.QueryRow(ctx, moveOpen, userID)
-	var i Moves
+	var i MoveOpenRow
 	err := row.Scan(
 		&i.ID,
 		&i.UserID,
@@ -236,6 +273,8 @@ func (q *Queries) MoveOpen(ctx context.Context, db DBTX, userID uuid.UUID) (*Mov
 		&i.StartedAt,
 		&i.UpdatedAt,
 		&i.EndedAt,
+		&i.SourceUrl,
+		&i.TargetUrl,
 	)
 	return &i, err
 }

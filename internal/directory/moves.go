@@ -105,7 +105,7 @@ func (d *Directory) OpenMove(ctx context.Context, user User) (*Move, error) {
 		return nil, fmt.Errorf("look for a move: %w", err)
 	}
 
-	return d.move(ctx, user, row)
+	return moveOf(user, (*entries.MoveBeginRow)(row))
 }
 
 // Take begins a move to a database, or takes up the one that is open, wherever it leads.
@@ -115,21 +115,19 @@ func (d *Directory) Take(ctx context.Context, user User, target string) (*Move, 
 		return nil, fmt.Errorf("begin the move: %w", err)
 	}
 
-	return d.move(ctx, user, row)
+	return moveOf(user, row)
 }
 
-func (d *Directory) move(ctx context.Context, user User, row *entries.Moves) (*Move, error) {
-	m := &Move{User: user, Step: Step(row.Step), Epoch: row.Epoch, Attempt: row.Attempt, id: row.ID}
+func moveOf(user User, row *entries.MoveBeginRow) (*Move, error) {
+	m := &Move{
+		User: user, Source: Database{row.Source, row.SourceUrl}, Target: Database{row.Target, row.TargetUrl},
+		Step: Step(row.Step), Epoch: row.Epoch, Attempt: row.Attempt, id: row.ID,
+	}
 	if err := json.Unmarshal(row.Jobs, &m.Jobs); err != nil {
 		return nil, fmt.Errorf("read the move's jobs: %w", err)
 	}
-	var err error
-	if m.Source, err = d.Database(ctx, row.Source); err != nil {
-		return nil, err
-	}
-	m.Target, err = d.Database(ctx, row.Target)
 
-	return m, err
+	return m, nil
 }
 
 // Advance notes that a step is done. Errors: [ErrTakenOver].

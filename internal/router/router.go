@@ -70,11 +70,11 @@ type place struct {
 }
 
 // Warm opens databases ahead of their first request. One that cannot be opened does not hinder the others.
-func (r *Router) Warm(ctx context.Context, databases []directory.Database) {
+func (r *Router) Warm(ctx context.Context, databases []directory.Listed) {
 	var all sync.WaitGroup
 	for _, database := range databases {
 		all.Go(func() {
-			if _, err := r.open(ctx, database); err != nil {
+			if _, err := r.open(ctx, database.Database); err != nil {
 				r.Logger.WarnContext(ctx, "a database cannot be opened", slog.String("database", database.Name), slog.Any("error", err))
 			}
 		})

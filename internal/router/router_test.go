@@ -62,7 +62,7 @@ func openTown(t *testing.T) *town {
 	w.exec(t, `INSERT INTO users (id, name, database) VALUES (gen_random_uuid(), 'ada', 'a')`)
 	w.exec(t, `INSERT INTO keys (hash, user_id) SELECT $1, id FROM users`, hash)
 	routed := router.New(router.Config{Users: directory.NewMap(known, slog.New(slog.DiscardHandler)), Open: w.open, Patience: patience, Logger: slog.New(slog.DiscardHandler)})
-	routed.Warm(t.Context(), []directory.Database{{Name: "a", URL: "postgres://a"}})
+	routed.Warm(t.Context(), []directory.Listed{{Database: directory.Database{Name: "a", URL: "postgres://a"}}})
 	w.Server = httptest.NewServer(routed)
 	t.Cleanup(w.Close)
 

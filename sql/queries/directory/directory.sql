@@ -49,10 +49,11 @@ ON CONFLICT (hash) DO NOTHING;
 INSERT INTO moves AS m (user_id, source, target, epoch, attempt)
 SELECT u.id, u.database, @target, u.epoch, (SELECT coalesce(max(b.attempt), 0) + 1 FROM moves AS b WHERE b.user_id = u.id) FROM users AS u WHERE u.id = @user_id
 ON CONFLICT (user_id) WHERE ended_at IS NULL DO UPDATE SET attempt = m.attempt + 1, error = NULL
-RETURNING m.*;
+RETURNING m.*, (SELECT d.url FROM databases AS d WHERE d.name = m.source) AS source_url, (SELECT d.url FROM databases AS d WHERE d.name = m.target) AS target_url;
 
 -- name: MoveOpen :one
-SELECT * FROM moves WHERE user_id = @user_id AND ended_at IS NULL;
+SELECT m.*, s.url AS source_url, t.url AS target_url FROM moves AS m JOIN databases AS s ON s.name = m.source JOIN databases AS t ON t.name = m.target
+WHERE m.user_id = @user_id AND m.ended_at IS NULL;
 
 -- MoveStep notes a step that is done. No row: another mover has taken the move over, or it is given up.
 -- name: MoveStep :execrows
