@@ -229,6 +229,18 @@ func TestFloorWritesTheRowsOfATurn(t *testing.T) {
 	}
 }
 
+// What pruning is measured on can be written, with triggers off.
+func TestOldResultsAreSeeded(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	require.NoError(t, seedOld(t.Context(), pool, 20_000))
+	var rows, months int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT tableoid) FROM turn_step_results`).Scan(&rows, &months))
+	require.Equal(t, 20_000, rows)
+	require.Equal(t, 3, months)
+}
+
 func BenchmarkTurn(b *testing.B) {
 	r, sessions := startTestRig(b)
 	for b.Loop() {

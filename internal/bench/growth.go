@@ -137,7 +137,7 @@ func measurePruning(ctx context.Context, address string, prune func(context.Cont
 	p := &pruned{Rows: oldRows}
 
 	return p, onRig(ctx, address, answers{}, 1, func(r *rig, sessions []uuid.UUID) (err error) {
-		if err := seedOld(ctx, r.pool); err != nil {
+		if err := seedOld(ctx, r.pool, oldRows); err != nil {
 			return err
 		}
 		if err := r.playOut(ctx, sessions, warmUp); err != nil {
@@ -176,9 +176,9 @@ func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) 
 	return all, nil
 }
 
-// seedOld writes oldRows results of turns in the three months before last month. It skips the row-by-row check of
-// foreign keys, which would take an hour; the keys are valid.
-func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
+// seedOld writes so many results of turns in the three months before last month. It skips the row-by-row check of
+// foreign keys, which would take an hour, and with it the triggers that fill in owners; the keys are valid.
+func seedOld(ctx context.Context, pool *pgxpool.Pool, rows int) error {
 	const turns = 10_000
 	var session uuid.UUID
 	if err := pool.QueryRow(ctx, `SELECT start_session('bench of old')`).Scan(&session); err != nil {
@@ -200,9 +200,9 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 				LATERAL (SELECT date_trunc('month', now()) - interval '4 months' + i * (interval '85 days' / $2)) AS x (at) WHERE s.id = $1`, args: []any{session, turns}},
 		{sql: `UPDATE sessions SET last_turn = $2 WHERE id = $1`, args: []any{session, turns}},
 		{sql: `SET LOCAL session_replication_role = replica`},
-		{sql: `INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, rows, row_count, refs)
-			SELECT t.id, 1, n, 'db_read', 'recipe', '[{"id": "recipe_1", "name": "Lentil soup"}]', 1, '{recipe_1}'
-			FROM turns AS t, generate_series(1, $2::integer) AS n WHERE t.session_id = $1`, args: []any{session, oldRows / turns}},
+		{sql: `INSERT INTO turn_step_results (user_id, turn_id, step, call, tool, entity_type, rows, row_count, refs)
+			SELECT t.user_id, t.id, 1, n, 'db_read', 'recipe', '[{"id": "recipe_1", "name": "Lentil soup"}]', 1, '{recipe_1}'
+			FROM turns AS t, generate_series(1, $2::integer) AS n WHERE t.session_id = $1`, args: []any{session, rows / turns}},
 	} {
 		if _, err := tx.Exec(ctx, statement.sql, statement.args...); err != nil {
 			return fmt.Errorf("seed old results: %w", err)
