@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
+
+	"alfred/internal/pg"
 )
 
 // grownTurns are measured in each session, after warmUp others.
@@ -184,31 +187,21 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool, rows int) error {
 	if err := pool.QueryRow(ctx, `SELECT start_session('bench of old')`).Scan(&session); err != nil {
 		return fmt.Errorf("make a session: %w", err)
 	}
-	tx, err := pool.Begin(ctx)
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		return tx.SendBatch(ctx, batchOf([]statement{
+			{sql: oldPartitions},
+			{`INSERT INTO turns (id, session_id, user_id, number, message, mode, status, reply, created_at, replied_at, started_at, finished_at, summarized_at)
+				SELECT uuid_v7(at), s.id, s.user_id, i, 'old', 'plan', 'succeeded', 'old', at, at, at, at, at
+				FROM sessions AS s, generate_series(1, $2::integer) AS i,
+					LATERAL (SELECT date_trunc('month', now()) - interval '4 months' + i * (interval '85 days' / $2)) AS x (at) WHERE s.id = $1`, []any{session, turns}},
+			{`UPDATE sessions SET last_turn = $2 WHERE id = $1`, []any{session, turns}},
+			{sql: `SET LOCAL session_replication_role = replica`},
+			{`INSERT INTO turn_step_results (user_id, turn_id, step, call, tool, entity_type, rows, row_count, refs)
+				SELECT t.user_id, t.id, 1, n, 'db_read', 'recipe', '[{"id": "recipe_1", "name": "Lentil soup"}]', 1, '{recipe_1}'
+				FROM turns AS t, generate_series(1, $2::integer) AS n WHERE t.session_id = $1`, []any{session, rows / turns}},
+		})).Close()
+	})
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer tx.Rollback(ctx)
-	for _, statement := range []struct {
-		sql  string
-		args []any
-	}{
-		{sql: oldPartitions},
-		{sql: `INSERT INTO turns (id, session_id, user_id, number, message, mode, status, reply, created_at, replied_at, started_at, finished_at, summarized_at)
-			SELECT uuid_v7(at), s.id, s.user_id, i, 'old', 'plan', 'succeeded', 'old', at, at, at, at, at
-			FROM sessions AS s, generate_series(1, $2::integer) AS i,
-				LATERAL (SELECT date_trunc('month', now()) - interval '4 months' + i * (interval '85 days' / $2)) AS x (at) WHERE s.id = $1`, args: []any{session, turns}},
-		{sql: `UPDATE sessions SET last_turn = $2 WHERE id = $1`, args: []any{session, turns}},
-		{sql: `SET LOCAL session_replication_role = replica`},
-		{sql: `INSERT INTO turn_step_results (user_id, turn_id, step, call, tool, entity_type, rows, row_count, refs)
-			SELECT t.user_id, t.id, 1, n, 'db_read', 'recipe', '[{"id": "recipe_1", "name": "Lentil soup"}]', 1, '{recipe_1}'
-			FROM turns AS t, generate_series(1, $2::integer) AS n WHERE t.session_id = $1`, args: []any{session, rows / turns}},
-	} {
-		if _, err := tx.Exec(ctx, statement.sql, statement.args...); err != nil {
-			return fmt.Errorf("seed old results: %w", err)
-		}
-	}
-	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("seed old results: %w", err)
 	}
 	for _, sql := range []string{`VACUUM (ANALYZE) turn_step_results`, `CHECKPOINT`} { // old rows have had both
