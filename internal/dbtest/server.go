@@ -2,12 +2,12 @@ package dbtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -39,25 +39,12 @@ func serverURL(ctx context.Context) (string, error) {
 	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
 		return address, nil
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the project's root: %w", err)
-	}
-	script := filepath.Join("scripts", "postgres") // not go.mod: the bench's module lies inside the project
-	for {
-		if _, err := os.Stat(filepath.Join(dir, script)); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("no scripts/postgres above the test's folder: set TEST_DATABASE_URL")
-		}
-		dir = filepath.Dir(dir)
-	}
-	command := exec.CommandContext(ctx, filepath.Join(dir, script), "test-url")
+	_, file, _, _ := runtime.Caller(0)
+	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(file), "..", "..", "scripts", "postgres"), "test-url")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("scripts/postgres test-url: %w", err)
+		return "", fmt.Errorf("scripts/postgres test-url: %w; or set TEST_DATABASE_URL", err)
 	}
 
 	return strings.TrimSpace(string(out)), nil
@@ -97,11 +84,11 @@ func (s *server) prepare(ctx context.Context) error {
 // ensureTemplate builds the template of the current migrations unless it exists. It is marked as a template last, so
 // that one left half-built by a killed process is built again.
 func (s *server) ensureTemplate(ctx context.Context, conn *pgxpool.Conn) error {
-	fingerprint, err := s.fingerprint()
+	migrator, err := pg.NewMigrator(s.Admin, slog.New(slog.DiscardHandler)) // which needs no connection to name it
 	if err != nil {
 		return err
 	}
-	s.template = templatePrefix + fingerprint[:16]
+	s.template = templatePrefix + migrator.Fingerprint()[:16]
 	if ready, err := isTemplate(ctx, conn, s.template); err != nil || ready {
 		return err
 	}
@@ -145,16 +132,6 @@ func (s *server) buildTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
-// fingerprint names the template; the migrator computes it without a connection.
-func (s *server) fingerprint() (string, error) {
-	migrator, err := pg.NewMigrator(s.Admin, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return "", err
-	}
-
-	return migrator.Fingerprint(), nil
-}
-
 const oldTemplates = `
 	SELECT datname FROM pg_database
 	WHERE starts_with(datname, $1) AND datname <> $2
@@ -163,11 +140,9 @@ const oldTemplates = `
 // sweepTemplates drops templates of other migrations after a day. Only one run does it.
 func (s *server) sweepTemplates(ctx context.Context) error {
 	return pg.Alone(ctx, s.Admin, templateLock, func(conn *pgxpool.Conn) error {
-		// A failed query surfaces when its rows are collected.
-		rows, _ := conn.Query(ctx, oldTemplates, templatePrefix, s.template)
-		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		names, err := pg.Collect(ctx, conn, pgx.RowTo[string], "list old templates", oldTemplates, templatePrefix, s.template)
 		if err != nil {
-			return fmt.Errorf("list old templates: %w", err)
+			return err
 		}
 		for _, name := range names {
 			if _, err := conn.Exec(ctx, `ALTER DATABASE `+scratch.Quote(name)+` IS_TEMPLATE false`); err != nil {
