@@ -18,11 +18,14 @@ import (
 	"alfred/internal/recall"
 )
 
-// fact is something said once in a long conversation, and how it is asked for later.
+// fact is something said once in a long conversation, and how it is asked for later, in each of the ways.
 type fact struct {
-	message, reply                                 string
-	sameWords, otherForms, oneTypo, misspelt, hint string
+	message, reply string
+	asked          [5]string
 }
+
+// ways are those of asking.
+var ways = [5]string{"same words", "other forms of the words", "one word misspelt", "all misspelt", "only words that the chatter has too"}
 
 var (
 	people  = []string{"grandmother", "neighbour", "brother", "daughter", "colleague", "uncle", "teacher", "cousin", "landlord", "dentist"}
@@ -32,7 +35,7 @@ var (
 		"is there any milk left", "plan dinners for the week", "remind me to buy bread", "which recipes are quick", "make it less spicy"}
 )
 
-// facts are all combinations of a person and a thing, each with a secret.
+// saidOnce are all combinations of a person and a thing, each with a secret.
 func saidOnce() []fact {
 	var list []fact
 	for i, person := range people {
@@ -40,11 +43,13 @@ func saidOnce() []fact {
 			secret := secrets[(i*3+k)%len(secrets)]
 			list = append(list, fact{
 				message: fmt.Sprintf("my %s puts %s into the %s", person, secret, thing), reply: fmt.Sprintf("Noted: %s goes into that %s.", secret, thing),
-				sameWords:  fmt.Sprintf("what does my %s put into the %s?", person, thing),
-				otherForms: fmt.Sprintf("what was it that my %ss were putting in their %ss?", person, thing),
-				oneTypo:    fmt.Sprintf("what does my %s put into the %s?", person, swap(thing)),
-				hint:       fmt.Sprintf("tell me again about those %ss of my %ss", thing, person),
-				misspelt:   fmt.Sprintf("wat did my %s put in %s %s", swap(person), swap("the"), swap(thing)),
+				asked: [...]string{
+					fmt.Sprintf("what does my %s put into the %s?", person, thing),
+					fmt.Sprintf("what was it that my %ss were putting in their %ss?", person, thing),
+					fmt.Sprintf("what does my %s put into the %s?", person, swap(thing)),
+					fmt.Sprintf("wat did my %s put in %s %s", swap(person), swap("the"), swap(thing)),
+					fmt.Sprintf("tell me again about those %ss of my %ss", thing, person),
+				},
 			})
 		}
 	}
@@ -138,18 +143,10 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 		"the turn that said it is among the five best. Embedder: %s; the lexical one knows no synonyms.\n\n"+
 		"| question | full text | vectors | hybrid |\n|---|---|---|---|\n", turns, len(said), b.embedder.Model())
 	var times, wordTimes []time.Duration
-	for _, kind := range []struct {
-		name string
-		of   func(fact) string
-	}{
-		{"same words", func(f fact) string { return f.sameWords }}, {"other forms of the words", func(f fact) string { return f.otherForms }},
-		{"one word misspelt", func(f fact) string { return f.oneTypo }},
-		{"all misspelt", func(f fact) string { return f.misspelt }},
-		{"only words that the chatter has too", func(f fact) string { return f.hint }},
-	} {
+	for way, name := range ways {
 		var words, vectors, both int
 		for i, f := range said {
-			q := question{kind.of(f), []int{placeOf[i]}}
+			q := question{f.asked[way], []int{placeOf[i]}}
 			found, took, err := b.finds(ctx, s, user, q, 5, false)
 			if err != nil {
 				return err
@@ -168,7 +165,7 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 			vectors += btoi(q.in(byVector))
 		}
 		share := func(n int) float64 { return float64(n) / float64(len(said)) }
-		b.printf("| %s | %.2f | %.2f | %.2f |\n", kind.name, share(words), share(vectors), share(both))
+		b.printf("| %s | %.2f | %.2f | %.2f |\n", name, share(words), share(vectors), share(both))
 	}
 	b.printf("\nOne search over it, embedding the question included: hybrid p50 %s ms, p95 %s ms; full text alone (as when the embedder is down) p50 %s ms, p95 %s ms; %d searches each, one client.\n\n",
 		inMillis(times, 0.5), inMillis(times, 0.95), inMillis(wordTimes, 0.5), inMillis(wordTimes, 0.95), len(times))
@@ -248,7 +245,7 @@ func searching(first int) []byte {
 	for n := range first + 2*pairs {
 		search := ""
 		if n >= first && n%2 == 0 {
-			search = ", recall: {query: \"" + saidOnce()[n%len(people)].sameWords + "\"}"
+			search = ", recall: {query: \"" + saidOnce()[n%len(people)].asked[0] + "\"}"
 		}
 		yaml.WriteString("  - {understand: {intent: read" + search + "}, think: {goal: g, decision: plan, steps: []}, reply: yes it is, summarize: {response_summary: s}}\n")
 	}
