@@ -179,7 +179,7 @@ END $$`
 
 // attach creates the views of a domain that uses them.
 func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
-	decl, err := s.declaration()
+	decl, err := domain.Load(s.declaration.folder, s.declaration.file)
 	if err != nil || decl.Source.Schema == "" {
 		return err
 	}
@@ -191,18 +191,9 @@ func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
 	return domain.Attach(ctx, pool, decl, sql)
 }
 
-// declaration reads the domain's declaration, which is beside the suite unless it is built in.
-func (s *Suite) declaration() (*domain.Declaration, error) {
-	if domain.BuiltIn(s.Domain) {
-		return domain.Load(domain.Find(s.Domain))
-	}
-
-	return domain.Load(s.files, s.Domain)
-}
-
 // open binds the domain to a trial's database; source is the schema of its tables if they are accessed through views.
 func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Domain, source string, err error) {
-	decl, err := s.declaration()
+	decl, err := domain.Load(s.declaration.folder, s.declaration.file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -211,27 +202,8 @@ func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Dom
 	return bound, decl.Source.Schema, err
 }
 
-// Use replaces the declaration by another one of the same tables, given by path or built-in name.
+// Use takes the declaration, which is beside the suite unless it is built in, from elsewhere: another one of the same tables,
+// given by path or built-in name.
 func (s *Suite) Use(nameOrPath string) {
-	if s.Domain = nameOrPath; !domain.BuiltIn(nameOrPath) {
-		files, file := domain.Find(nameOrPath)
-		s.files, s.Domain = overlay{over: files, file: file, under: s.files}, file
-	}
-}
-
-// overlay is a suite's folder with a declaration from elsewhere.
-type overlay struct {
-	over  fs.FS
-	file  string
-	under fs.FS
-}
-
-// Open implements fs.FS: the declaration and the files it names are in their own folder.
-func (o overlay) Open(name string) (fs.File, error) {
-	file, err := o.over.Open(name)
-	if err == nil || o.under == nil {
-		return file, err
-	}
-
-	return o.under.Open(name)
+	s.declaration.folder, s.declaration.file = domain.Find(nameOrPath)
 }

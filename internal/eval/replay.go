@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,11 +70,7 @@ func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model 
 	if last := made.turns[len(made.turns)-1].Number; from > last {
 		return nil, fmt.Errorf("%w %d: the last one is %d", ErrNoTurn, from, last)
 	}
-	if use != "" {
-		suite.Use(use)
-	} else if !domain.BuiltIn(src.Domain) {
-		suite.Use(src.Domain)
-	}
+	suite.Use(cmp.Or(use, src.Domain))
 	r := &replay{
 		live: src.Pool, bound: src.Bound, turns: made.turns, done: &Replay{Session: session, Model: model, From: from, Notes: made.notes}, keep: keep,
 		answers: &answers{known: map[place]llm.Response{}, before: slices.IndexFunc(made.turns, func(h originalTurn) bool { return h.Number >= from })},

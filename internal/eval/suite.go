@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"alfred/internal/domain"
 )
 
 //go:embed suites
@@ -31,8 +33,12 @@ type Suite struct {
 	Seed   string   `yaml:"seed,omitempty"`   // SQL that runs before each case's own
 	Cases  []Case   `yaml:"cases"`
 
-	files  fs.FS  // the suite's folder
-	schema string // SQL that creates the domain's tables, in addition to the files
+	files       fs.FS  // the suite's folder
+	schema      string // SQL that creates the domain's tables, in addition to the files
+	declaration struct {
+		folder fs.FS
+		file   string
+	}
 }
 
 // Case is one conversation and what must be true after it.
@@ -146,6 +152,9 @@ func Parse(text []byte, files fs.FS) (*Suite, error) {
 	}
 	if s.Domain == "" || s.Suite == "" || len(s.Cases) == 0 {
 		return nil, fmt.Errorf("%w: it needs suite (a name), domain and cases", ErrSuite)
+	}
+	if s.declaration.folder, s.declaration.file = files, s.Domain; domain.BuiltIn(s.Domain) {
+		s.Use(s.Domain)
 	}
 	var faults []error
 	seen := map[string]bool{}
