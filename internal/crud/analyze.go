@@ -102,7 +102,7 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if length := spanLengths[span]; length > 0 && c.Kind == domain.KindText { // days as databases without a type for them keep them
+	if length := spanLengths[span]; length > 0 && c.Kind == domain.KindText && len(c.Enum) == 0 { // days as databases without a type for them keep them
 		sql := fmt.Sprintf(`left(substring(%s FROM '^\d{4}-\d\d-\d\d'), %d)`, c.SQL(), length)
 
 		return &domain.Column{Name: name, Type: "text", Kind: domain.KindText, Expr: sql, Join: c.Join}, nil

@@ -109,7 +109,7 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 		`"field": "days", "op": "contains", "value": "in May"`: "days cannot hold this value: a date or time is not valid.",
 		`"field": "days", "op": "overlaps", "value": "May"`:    "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
 		`"field": "days", "op": ">", "value": "May"`:           "days cannot hold this value: a date or time is not valid.",
-		`"field": "days", "op": ">", "value": "[May"`:          "days cannot hold this value: its form is not valid.",
+		`"field": "days", "op": ">", "value": "[May"`:          "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
 	} {
 		require.Equal(t, want, b.decide("read", call(vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`)).Results[0].ErrorMessage, filter)
 	}

@@ -89,7 +89,10 @@ func filterProbes(e *domain.Entity, filters []condition) (probes []probe) {
 		s := &statement{}
 		as, form := comparedAs(e, c.column), c.column.Form
 		if c.column.Holds != "" && (c.op == opContains || c.op == opOverlaps || slices.Contains(orderOps, c.op)) {
-			as, form = c.heldAs(), ""
+			as = c.heldAs()
+		}
+		if as == c.column.Holds {
+			form = ""
 		}
 		s.add("SELECT ", s.castList(c.texts, as))
 		probes = append(probes, probe{c.column.Name, s, form})
