@@ -75,3 +75,14 @@ subdomains:
 	refused := b.refused("write", vocab.ToolCreate, `{"table": "jobs", "data": {"name": "Dust", "room_id": "Kitchen", "home_id": "Hut"}}`, crud.CodeUnknownRef)
 	require.Contains(t, refused, "Several rooms are called Kitchen")
 }
+
+// Whoever is asked about rows of one name is told whose each is, whatever else tells them apart.
+func TestQuestionsSayWhoseNamesakesAre(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "chores", chores+`;
+		CREATE TABLE chores.steps (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job_id integer NOT NULL REFERENCES chores.jobs ON DELETE CASCADE, title text NOT NULL, due date);
+		INSERT INTO chores.steps (job_id, title, due) VALUES (1, 'Dust', '2026-12-03'), (2, 'Dust', '2026-12-04'), (3, 'Dry', NULL)`, map[string][]string{"step": {"job_id", "title", "due"}})
+	b.read("steps")
+	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "steps", "filters": [{"field": "title", "op": "=", "value": "Dust"}], "set": [{"column": "due", "value": "2026-12-24"}]}`)).Approval
+	require.Contains(t, asked.Text, "This would change 2 steps (due: Thu Dec 24, 2026): Dust, due: Dec 3, 2026, job Sweep; Dust, due: Dec 4, 2026, job Scrub. Shall I?")
+}

@@ -42,18 +42,23 @@ func linksOf(templates ...domain.Template) []string {
 
 // addLabels has rows say what they are called, as _label, and what they point to, as _<column>_label.
 func addLabels(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
-	links := linksOf(e.Label)
-	for _, c := range e.Columns {
-		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
-			links = append(links, c.Name)
-		}
-	}
-	err := addLinkLabels(ctx, tenant, e, rows, furthestName, links...)
+	err := addLinkLabels(ctx, tenant, e, rows, furthestName, append(linksOf(e.Label), pointsTo(e)...)...)
 	for _, row := range rows {
 		row["_label"] = e.Label.RenderComplete(row)
 	}
 
 	return err
+}
+
+// pointsTo are the columns that point to another row.
+func pointsTo(e *domain.Entity) (links []string) {
+	for _, c := range e.Columns {
+		if c.Target() != nil && c.Kind != domain.KindArray && !c.Hidden {
+			links = append(links, c.Name)
+		}
+	}
+
+	return links
 }
 
 // addLinkLabels adds the labels of the rows that these columns point to.
@@ -191,7 +196,34 @@ func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 		return labels
 	}
 
-	return apart(e, rows, each(rows, func(row map[string]any) string { return spokenLine(e, row) }))
+	return apart(e, rows, withWhose(e, rows, labels, each(rows, func(row map[string]any) string { return spokenLine(e, row) })))
+}
+
+// withWhose adds to the lines of rows that are called alike whose they are, as far as that differs: of two tasks, each in a project of
+// its own, the project, whatever else differs.
+func withWhose(e *domain.Entity, rows []map[string]any, labels, lines []string) []string {
+	for _, c := range pointsTo(e) {
+		whose := map[string]map[any]bool{}
+		for i, row := range rows {
+			if whose[labels[i]] == nil {
+				whose[labels[i]] = map[any]bool{}
+			}
+			whose[labels[i]][row["_"+c+"_label"]] = true
+		}
+		differs, fuller := false, slices.Clone(lines)
+		for i, row := range rows {
+			said, _ := row["_"+c+"_label"].(string)
+			of := len(whose[labels[i]]) > 1
+			if differs = differs || of; of && said != "" && !holdsWords(lines[i], said) {
+				fuller[i] += ", " + columnInWords(e.Column(c)) + " " + registry.Scrub(said)
+			}
+		}
+		if differs {
+			return fuller
+		}
+	}
+
+	return lines
 }
 
 // columnInWords is what people call a column: of a reference, what it points to.

@@ -18,13 +18,14 @@ import (
 // questionText names the first of the rows that a call and those like it would change, and what would be written into them: into
 // all, or into each, and what is written only into rows that it does not name.
 func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
-	asked := d.targetsSoFar(s)
-	rows, count := each(asked.Rows[:min(len(asked.Rows), namedInQuestion)], maps.Clone[map[string]any]), len(asked.Rows)
-	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
-		return "", err
-	}
 	into, err := d.newValuesByKey(ctx, tx, s)
 	if err != nil {
+		return "", err
+	}
+	all := d.targetsSoFar(s).Rows
+	count := len(all)
+	rows := each(firstOfEach(all, func(row map[string]any) string { return into[keyText(row, s.entity)] }), maps.Clone[map[string]any])
+	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, append(linksOf(s.entity.Label, s.entity.Spoken), pointsTo(s.entity)...)...); err != nil {
 		return "", err
 	}
 	verb := map[string]string{vocab.ToolCreate: "add", vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
@@ -48,6 +49,22 @@ func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string
 	}
 
 	return fmt.Sprintf("This would %s %d %s%s: %s%s", verb, count, noun, becomes, andMore(labels, count), inBrackets(unsaid...)), nil
+}
+
+// firstOfEach are the rows that a question names: as many as there is room for, and of those with the same new values one before all others.
+func firstOfEach(rows []map[string]any, becomes func(map[string]any) string) []map[string]any {
+	var first, others []map[string]any
+	told := map[string]bool{}
+	for _, row := range rows {
+		if text := becomes(row); told[text] {
+			others = append(others, row)
+		} else {
+			told[text], first = true, append(first, row)
+		}
+	}
+	named := append(first, others...)
+
+	return named[:min(len(named), namedInQuestion)]
 }
 
 func inBrackets(texts ...string) string {
