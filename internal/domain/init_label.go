@@ -231,7 +231,7 @@ func (e *initEntity) title() *Column {
 }
 
 // numberNames are of texts and whole numbers by which people call a row that is known by its number, as an invoice.
-var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference)$`)
+var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference|nummer|num[eé]ro)$`)
 
 // number is such a column of which no two rows of somebody's have the same, nil for none.
 func (e *initEntity) number() *Column {

@@ -17,10 +17,10 @@ var (
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
-	wholeNames  = []string{"name", "display_name", "full_name"}
-	titleNames  = []string{"title", "label", "subject"}
+	wholeNames  = []string{"name", "display_name", "full_name", "bezeichnung", "nom", "nombre", "nome", "naam", "nazwa"}
+	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto"}
 	codeNames   = []string{"code", "username", "login", "email"}
-	peopleNames = []string{"user", "auth_user", "account", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
+	peopleNames = []string{"user", "auth_user", "account", "benutzer", "konto", "utilisateur", "compte", "usuario", "cuenta", "utente", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
 	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.

@@ -69,6 +69,23 @@ CREATE TABLE bills.calls (id serial PRIMARY KEY, user_id integer NOT NULL REFERE
 	require.Contains(t, text, `label: "{made_at:Jan 2, 2006 15:04}"`)
 }
 
+// Names of other languages than English tell what a column holds as well, and a domain type how many digits an amount has.
+func TestInitReadsNamesOfOtherLanguages(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA buero; CREATE DOMAIN buero.geld AS numeric(12,2) CHECK (VALUE >= 0);
+CREATE TABLE buero.konto (id serial PRIMARY KEY, email text NOT NULL);
+CREATE TABLE buero.projekt (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, bezeichnung text NOT NULL);
+CREATE TABLE buero.aufgabe (id serial PRIMARY KEY, projekt_id integer NOT NULL REFERENCES buero.projekt, titel text NOT NULL, faellig date);
+CREATE TABLE buero.rechnung (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nummer text NOT NULL UNIQUE, projekt_id integer NOT NULL REFERENCES buero.projekt, datum date, betrag buero.geld NOT NULL)`)
+	text := bound(t, tx, "buero").Text
+	require.Contains(t, text, `accounts: "konto"}`)
+	require.Contains(t, text, `label: "{titel}"`)
+	require.Contains(t, text, `label: "{nummer}"`)
+	require.Contains(t, text, "{?betrag: betrag:{betrag:0.00}}")
+}
+
 // One table with a column that is named like an owner says less than a table of people that several tables name.
 func TestInitTakesNoLoginForAnOwner(t *testing.T) {
 	t.Parallel()

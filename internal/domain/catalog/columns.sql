@@ -1,7 +1,8 @@
 -- The columns of a schema's tables and views.
--- A domain type counts as the type below it and those it stands on; its own name is kept in type. Without a length, character would be character(1)
+-- A domain type counts as the type below it and those it stands on, with its length and digits; its own name is kept in type. Without a length, character would be character(1)
 -- in a cast: format_type(..., -1) calls it bpchar, which is as long as the value.
-SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1), format_type(a.atttypid, a.atttypmod),
+SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1),
+       CASE WHEN t.typtypmod <> -1 THEN format_type(b.oid, t.typtypmod) ELSE format_type(a.atttypid, a.atttypmod) END,
        CASE WHEN b.typname = 'citext' THEN 'citext' ELSE format_type(b.oid, -1) END, NOT a.attnotnull AND NOT chain.filled, chain.filled,
        a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL,
        a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
