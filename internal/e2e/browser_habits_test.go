@@ -47,16 +47,11 @@ func TestTitlesNameRowsByTheirLabels(t *testing.T) {
 
 	c := converse(t, `
 turns:
-  - understand: {intent: read}
-    think: {goal: "", decision: plan, steps: [{type: read, subdomain: recipes, description: Read them}]}
-    act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}]
-    reply: There they are.
   - understand: {intent: chat}
     think: {goal: Praise recipe_1, decision: plan, steps: []}
     reply: Gladly.
 `)
-	c.say("show my recipes")
-	c.say("the first is good")
+	c.say("@[Butter Chicken](recipe:" + c.one(`SELECT id::text FROM kitchen.recipes WHERE user_id = $2 AND name = 'Butter Chicken'`) + ") is good")
 	c.fact("Praise Butter Chicken", `SELECT title FROM sessions WHERE id = $1`)
 }
 
@@ -76,6 +71,28 @@ turns:
 	c.say("Clear the pantry")
 	c.say("No")
 	c.fact("Clear the pantry", `SELECT title FROM sessions WHERE id = $1`)
+}
+
+// A look-up is a goal, which its message says: what comes after it titles no conversation. A greeting is none.
+func TestTitlesAreOfTheFirstMessageThatWantsSomething(t *testing.T) {
+	t.Parallel()
+	const look = `
+  - understand: {intent: read}
+    think: {goal: "", decision: plan, steps: [], calls: [{tool: db_read, table: recipes}]}
+    reply: There they are.`
+	const hello, praise = `
+  - understand: {intent: chat}
+    think: {goal: "", decision: plan, steps: []}
+    reply: Hello!`, `
+  - understand: {intent: chat}
+    think: {goal: Praise the first, decision: plan, steps: []}
+    reply: Gladly.`
+	for first, want := range map[string]string{look: "Show my recipes", hello: "Praise the first"} {
+		c := converse(t, "\nturns:"+first+praise+"\n")
+		c.say("Show my recipes")
+		c.say("the first is good")
+		c.fact(want, `SELECT title FROM sessions WHERE id = $1`)
+	}
 }
 
 // Y07: replies are CommonMark with tables, sanitized; a named row opens, and so does the rest of a long list. Y08:

@@ -118,9 +118,9 @@ SELECT fence_passed(count(*)) FROM passed;
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
 -- TurnSummarized is the fence of a summary and writes it. The session's row must be locked first. A conversation titled by
--- its first message, or like the one that it is a fork of, is retitled by the first goal of its own turns; a title set by the user
--- stays. The session's version tells a later turn that already runs that this one has ended. It reports whether the session's next
--- turn has begun.
+-- its first message, or like the one that it is a fork of, is retitled by the first goal of its own turns, unless one before had
+-- steps, whose message was its goal; a title set by the user stays. The session's version tells a later turn that already runs
+-- that this one has ended. It reports whether the session's next turn has begun.
 -- name: TurnSummarized :one
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
@@ -131,7 +131,7 @@ WITH done AS (
            title_of(coalesce(d.goal, '')) <> ''
            AND s.title = coalesce(p.title, (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1))
            AND NOT EXISTS (SELECT FROM turns AS e WHERE e.session_id = s.id AND e.number < d.number AND e.number > coalesce(s.forked_at_turn, 0)
-                           AND title_of(coalesce(e.goal, '')) <> '') AS titled, d.goal
+                           AND (title_of(coalesce(e.goal, '')) <> '' OR EXISTS (SELECT FROM turn_steps AS w WHERE w.turn_id = e.id))) AS titled, d.goal
     FROM done AS d
     JOIN sessions AS s ON s.id = d.session_id AND s.user_id = d.user_id
     LEFT JOIN sessions AS p ON p.id = s.parent_id AND p.user_id = s.user_id
