@@ -60,3 +60,25 @@ func TestUndoWithoutTheRights(t *testing.T) {
 		})
 	}
 }
+
+// A shared row that a deletion sets free of somebody's is nobody's to set again: that is said, and nothing is brought back without it.
+func TestSharedRowsSetFreeAreNotSetAgain(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "exams", `CREATE SCHEMA exams;
+		CREATE TABLE exams.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE exams.courses (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES exams.users, title text NOT NULL);
+		CREATE TABLE exams.tests (id serial PRIMARY KEY, course_id integer REFERENCES exams.courses ON DELETE SET NULL, title text NOT NULL);
+		CREATE TABLE exams.results (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES exams.users, test_id integer NOT NULL REFERENCES exams.tests);
+		INSERT INTO exams.users (name) VALUES ('Ada'), ('Eve'); INSERT INTO exams.courses (user_id, title) VALUES (1, 'Greek'), (1, 'Latin');
+		INSERT INTO exams.tests (course_id, title) VALUES (1, 'Alpha')`, map[string][]string{"course": {"title"}})
+	b.read("courses")
+	remove := func(ref string) {
+		b.ok("write", vocab.ToolDelete, `{"table": "courses", "filters": [{"field": "id", "op": "=", "value": "`+ref+`"}]}`)
+	}
+	remove("course_2")
+	require.Equal(t, "possible", b.undoable())
+	b.nextTurn()
+	remove("course_1")
+	require.Equal(t, "impossible", b.undoable())
+	require.Equal(t, "The tests that name it lose that for good: the database does not allow to set it back.", query[string](b, `SELECT undo_reason FROM turns ORDER BY number DESC LIMIT 1`))
+}
