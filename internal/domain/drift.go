@@ -58,11 +58,14 @@ func (e *Entity) drift(t *catalogTable, closed []string) []Difference {
 		return []Difference{{Table: e.Table, Change: "cannot be read: " + closed[0] + " " + unreadable}}
 	}
 	found := e.renamed(t)
+	if e.May(Delete) && !t.TenantDelete {
+		found = append(found, Difference{Table: e.Table, Change: "may not be deleted from any more"})
+	}
 	for _, c := range e.Columns {
 		if c.Expr != "" {
 			continue
 		}
-		if change := c.drift(t); change != "" {
+		if change := e.driftOf(c, t); change != "" {
 			found = append(found, Difference{Table: e.Table, Column: c.Name, Change: change})
 		}
 	}
@@ -70,14 +73,16 @@ func (e *Entity) drift(t *catalogTable, closed []string) []Difference {
 	return found
 }
 
-func (c *Column) drift(t *catalogTable) string {
+func (e *Entity) driftOf(c *Column, t *catalogTable) string {
 	switch now := t.column(c.Name); {
 	case now == nil:
 		return "is gone"
 	case now.Type != c.Type:
 		return "is " + now.Type + " now, it was " + c.Type
-	case c.Writable && !slices.Contains(t.insertable, c.Name) && !slices.Contains(t.updatable, c.Name):
-		return "may not be written any more"
+	case c.Writable && e.May(Create) && !slices.Contains(t.insertable, c.Name):
+		return "may not be set in new rows any more"
+	case c.Writable && e.May(Update) && !slices.Contains(t.updatable, c.Name):
+		return "may not be changed any more"
 	}
 
 	return ""

@@ -394,3 +394,26 @@ WHERE c.relnamespace = 'kitchen'::regnamespace AND c.relkind = 'r'
   AND (col_description(c.oid, a.attnum) IS NULL OR obj_description(c.oid, 'pg_class') IS NULL)`).Scan(&missing))
 	require.Empty(t, missing)
 }
+
+// Each right that is taken away while the domain is in use is named by itself: without INSERT alone, nothing was.
+func TestDriftNamesEachRight(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	kitchen := openKitchen(t, tx)
+	for right, named := range map[string]string{
+		"INSERT": "shopping_list.name may not be set in new rows any more", "UPDATE": "shopping_list.name may not be changed any more",
+		"DELETE": "shopping_list may not be deleted from any more", "SELECT": "shopping_list may not be read any more",
+	} {
+		columns := map[string]string{"INSERT": "(name)", "UPDATE": "(name)"}[right]
+		exec(t, tx, "REVOKE "+right+columns+" ON kitchen.shopping_list FROM alfred_tenant")
+		found, err := domain.Drift(t.Context(), tx, kitchen)
+		require.NoError(t, err)
+		require.Len(t, found, 1, right)
+		require.Equal(t, named, found[0].String())
+		exec(t, tx, "GRANT "+right+columns+" ON kitchen.shopping_list TO alfred_tenant")
+	}
+	found, err := domain.Drift(t.Context(), tx, kitchen)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
