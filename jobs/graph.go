@@ -65,8 +65,9 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 
 // thought is what the edge after Think depends on besides its output.
 type thought struct {
-	said bool // a reply came with the plan
-	refs nodes.Refs
+	said     bool // a reply came with the plan
+	refs     nodes.Refs
+	mentions []nodes.Mention
 	// home is the subdomain in which a step of another subdomain reads refs of a type.
 	home func(entityType, subdomain string) string
 	// table is the table that holds rows of a type.

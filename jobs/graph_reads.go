@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -24,6 +25,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	p := planReads{in, map[string]bool{}}
 	var plan []nodes.Step
 	for i, s := range steps {
+		s.Calls = p.meant(s.Calls)
 		switch {
 		case s.Type == vocab.StepRead:
 			if needed := p.neededInFull(s, steps[i+1:]); len(needed) > 0 {
@@ -45,6 +47,51 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	}
 
 	return plan
+}
+
+// meant adds to planned changes by name the refs of the rows that the message means by that name: those are known, so that nothing
+// has to be read, and nobody is asked which of several namesakes.
+func (p *planReads) meant(calls []json.RawMessage) []json.RawMessage {
+	calls = slices.Clone(calls)
+	for i, raw := range calls {
+		var call map[string]any
+		filters := gjson.GetBytes(raw, "filters")
+		refs := p.refsNamed(gjson.GetBytes(raw, "table").Str, filters)
+		if gjson.GetBytes(raw, "tool").Str != vocab.ToolUpdate || len(refs) == 0 || json.Unmarshal(raw, &call) != nil {
+			continue
+		}
+		call["filters"] = append([]any{map[string]any{"field": "id", "op": "in", "value": refs}}, filters.Value().([]any)...)
+		if changed, err := json.Marshal(call); err == nil {
+			calls[i] = changed
+		}
+	}
+
+	return calls
+}
+
+// refsNamed are the rows of a table that the message means and whose name a filter says, none if filters name any by ref.
+func (p *planReads) refsNamed(table string, filters gjson.Result) (refs []string) {
+	for _, mention := range p.mentions {
+		ref := p.refs[mention.Ref]
+		meant := (mention.Resolution == "exact" || mention.Resolution == "inferred") && p.table(ref.Type) == table && !slices.Contains(refs, mention.Ref)
+		if meant && slices.ContainsFunc(filters.Array(), func(f gjson.Result) bool { return f.Get("op").Str == "=" && sameName(f.Get("value").Str, ref.Label) }) {
+			refs = append(refs, mention.Ref)
+		}
+	}
+	if slices.ContainsFunc(filters.Array(), func(f gjson.Result) bool { return f.Get("field").Str == "id" }) {
+		return nil
+	}
+
+	return refs
+}
+
+// sameName reports whether two names have the same words, whatever stands between them.
+func sameName(a, b string) bool {
+	words := func(name string) []string {
+		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+
+	return len(words(a)) > 0 && slices.Equal(words(a), words(b))
 }
 
 // neededInFull returns the refs of a planned read that a later step needs in full.

@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -51,7 +53,7 @@ func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 			`{"step": 1, "tool": "db_update", "table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "set": [{"column": "quantity", "value": 2}]}`, ref))}}
 	}
 	in := thought{
-		refs:  nodes.Refs{"inv_1": {Type: "inv"}, "inv_2": {Type: "inv", Loaded: []string{"summary"}}},
+		refs:  nodes.Refs{"inv_1": {Type: "inv", Label: "flour"}, "inv_2": {Type: "inv", Loaded: []string{"summary"}}},
 		table: func(string) string { return "inventory" },
 	}
 	unseen, seen := withReads([]nodes.Step{call("inv_1")}, in), withReads([]nodes.Step{call("inv_2")}, in)
@@ -79,40 +81,48 @@ func TestAfterThink(t *testing.T) {
 
 	refs := nodes.Refs{
 		"gen_recipe_1": {Type: "recipe", Pending: true}, "inv_1": {Type: "inv"}, "recipe_1": {Type: "recipe", Loaded: []string{"summary", "text", "rows"}}, "recipe_2": {Type: "recipe"},
-		"recipe_3": {Type: "recipe", Loaded: []string{"summary"}}, "recipe_4": {Type: "recipe", Gone: true},
+		"recipe_3": {Type: "recipe", Label: "🍲 Beef Stew", Loaded: []string{"summary"}}, "recipe_4": {Type: "recipe", Gone: true},
 	}
 	changing := func(field, value string) nodes.Step {
 		return nodes.Step{Type: "write", Subdomain: "inventory", Description: "Change it.", Calls: []json.RawMessage{json.RawMessage(fmt.Sprintf(
 			`{"step": 1, "tool": "db_update", "table": "inventory", "filters": [{"field": %q, "op": "=", "value": %q}], "set": [{"column": "quantity", "value": 2}]}`, field, value))}}
 	}
+	inTable := func(table string, s nodes.Step) nodes.Step {
+		s.Calls[0] = bytes.Replace(s.Calls[0], []byte(`"inventory"`), []byte(strconv.Quote(table)), 1)
+
+		return s
+	}
 	looking := nodes.Step{Type: "read", Subdomain: "inventory", Description: "Read it.", Calls: []json.RawMessage{json.RawMessage(`{"step": 1, "tool": "db_read", "table": "inventory"}`)}}
 	step := func(kind, needs string, named ...string) nodes.Step {
 		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
 	}
+	mentions := []nodes.Mention{{Text: "the stew", Ref: "recipe_3", Resolution: "inferred"}, {Text: "it", Ref: "inv_1", Resolution: "ambiguous"}}
 	tests := map[string]struct {
 		out  nodes.ThinkOutput
 		next string
 		ask  string
 		plan []string
 	}{
-		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, vocab.NodeReply, vocab.AskClarify, nil},
-		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, vocab.NodeAct, "", []string{"analyze"}},
-		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, vocab.NodeAct, "", []string{"read", "read", "analyze"}},
-		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, vocab.NodeAct, "", []string{"read", "generate"}},
-		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
-		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, vocab.NodeAct, "", []string{"read", "write"}},
-		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, vocab.NodeAct, "", []string{"write"}},
-		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
-		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, vocab.NodeAct, "", []string{"read", "analyze"}},
-		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, vocab.NodeReply, "", nil},
-		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, vocab.NodeReply, vocab.AskPropose, nil},
-		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, vocab.NodeAct, "", []string{"write"}},
+		"what a change names is what the message means": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{inTable("recipes", changing("name", "beef stew"))}}, vocab.NodeAct, "", []string{"write"}},
+		"unless that is open":                           {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{inTable("invs", changing("name", "flour"))}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"clarify":                                       {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, vocab.NodeReply, vocab.AskClarify, nil},
+		"loaded and drafts":                             {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, vocab.NodeAct, "", []string{"analyze"}},
+		"missing rows":                                  {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, vocab.NodeAct, "", []string{"read", "read", "analyze"}},
+		"V06: only the summary":                         {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, vocab.NodeAct, "", []string{"read", "generate"}},
+		"V06: what a change finds by name is read":      {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: and a row that is not loaded":             {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"V06: what is loaded is not read":               {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, vocab.NodeAct, "", []string{"write"}},
+		"V06: what an earlier step reads is not twice":  {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, vocab.NodeAct, "", []string{"read", "write"}},
+		"missing rows are read":                         {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, vocab.NodeAct, "", []string{"read", "analyze"}},
+		"no steps":                                      {nodes.ThinkOutput{Decision: "plan"}, vocab.NodeReply, "", nil},
+		"propose":                                       {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, vocab.NodeReply, vocab.AskPropose, nil},
+		"write":                                         {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, vocab.NodeAct, "", []string{"write"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := afterThink(&test.out, thought{refs: refs, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
+			got := afterThink(&test.out, thought{refs: refs, mentions: mentions, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
 			checkMove(t, got, test.next, test.ask, test.plan)
 			for _, s := range got.plan[:max(len(got.plan)-len(test.out.Steps), 0)] {
 				require.NotEmpty(t, s.ReadyCalls(), "what code finds missing, code reads")

@@ -79,7 +79,9 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 
-	return afterThink(t.out, thought{said: t.s.plan != nil && c.s.said() != nil, refs: t.in.Refs, home: t.s.runner.home, table: t.s.runner.table}), nil
+	said := t.s.plan != nil && c.s.said() != nil
+
+	return afterThink(t.out, thought{said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, home: t.s.runner.home, table: t.s.runner.table}), nil
 }
 
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
