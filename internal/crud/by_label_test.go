@@ -187,6 +187,7 @@ func TestNamesakesAreNotChangedUnasked(t *testing.T) {
 	require.Contains(t, asked.Text, "This would change 2 members (phone: 5): Anna Meier, email a@one.de; Anna Meier, email a@two.de.")
 	require.Nil(t, update(`{"field": "last_name", "op": "in", "value": ["Roe"]}`))
 	require.Nil(t, update(`{"field": "id", "op": "in", "value": ["member_1", "member_2"]}`), "both are meant")
+	require.Nil(t, update(`{"field": "id", "op": "in", "value": ["member_1", "member_2"]}, {"field": "last_name", "op": "=", "value": "Meier"}`), "whatever else they are called")
 	done := func(numbers string) *crud.Approval {
 		return b.decide("write", call(vocab.ToolUpdate, `{"table": "tickets", "filters": [{"field": "number", "op": "in", "value": `+numbers+`}], "set": [{"column": "done", "value": true}]}`)).Approval
 	}

@@ -165,7 +165,7 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 
 // mustAskForRows reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
 // many rows; to more rows than were named, except a change of those that a canonical look-up finds, since it is meant for
-// variants, too; to delete several rows by ref that the user has neither seen nor named; and to change a set (found neither
+// variants, too, or by ref; to delete several rows by ref that the user has neither seen nor named; and to change a set (found neither
 // by name nor by ref) of which nothing was shown in this session. Rows are counted over all calls of a kind: what is split
 // into many calls is no less.
 func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
@@ -176,7 +176,7 @@ func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition
 		return false, nil
 	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
 		return true, nil
-	case (deletes || e.Match == nil) && moreThanNamed(e, found, list):
+	case (deletes || e.Match == nil && !byRef(e, list)) && moreThanNamed(e, found, list):
 		return true, nil
 	case named, byRef(e, list) && !deletes:
 		return false, nil
