@@ -173,7 +173,10 @@ func TestStatementsOfATurnHaveIndexes(t *testing.T) {
 			return err
 		}
 		explained := 0
-		for name, s := range r.meter.samples() {
+		r.meter.mu.Lock()
+		samples := maps.Clone(r.meter.sample)
+		r.meter.mu.Unlock()
+		for name, s := range samples {
 			if !strings.HasPrefix(s.sql, "-- name: "+name+" :") {
 				continue // begin, commit, settings, what crud builds; River's own
 			}

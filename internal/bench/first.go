@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,46 +31,38 @@ type first struct {
 	Shown   []time.Duration // from the model's first text to the client's
 }
 
-// stamping is the benchmark's model, which records when it is first called in a turn and begins its replies with the
-// time.
-type stamping struct {
+// timed is the benchmark's model, which records when it is first called in a turn and when it begins to word the reply.
+type timed struct {
 	answers
 
-	mu    sync.Mutex
-	asked time.Time
+	mu           sync.Mutex
+	asked, spoke time.Time
 }
 
 // Generate implements llm.Model.
-func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+func (m *timed) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if req.Node == "understand" {
-		m.mu.Lock()
-		m.asked = time.Now()
-		m.mu.Unlock()
+		m.note(&m.asked)
 	}
 	if req.Node == "reply" && req.OnDelta != nil {
 		time.Sleep(wording) // no model returns its first text at once
-		req.OnDelta(stamp(time.Now()))
+		m.note(&m.spoke)
+		req.OnDelta("You ")
 		time.Sleep(wording)
 	}
 
 	return m.answers.Generate(ctx, req)
 }
 
-// stamp writes a time as words, so that no gate takes it for a key.
-func stamp(t time.Time) string {
-	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, strconv.FormatInt(t.UnixNano(), 10)) + " "
-}
-
-func stamped(text string) (time.Time, error) {
-	word, _, _ := strings.Cut(text, " ")
-	nanos, err := strconv.ParseInt(strings.Map(func(r rune) rune { return r - 'a' + '0' }, word), 10, 64)
-
-	return time.Unix(0, nanos), err
+func (m *timed) note(at *time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	*at = time.Now()
 }
 
 // measureFirst runs turns on an idle machine, each followed by a client over HTTP.
 func measureFirst(ctx context.Context, address string) (*first, error) {
-	f, model := &first{}, &stamping{}
+	f, model := &first{}, &timed{}
 
 	return f, onRig(ctx, address, model, 1, func(r *rig, sessions []uuid.UUID) error {
 		api, stop, err := serve(ctx, r.pool, sessions[0])
@@ -121,18 +110,19 @@ func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*client.
 	}, err
 }
 
-func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uuid.UUID, api *client.ClientWithResponses) error {
+func (f *first) turn(ctx context.Context, rig *rig, model *timed, session uuid.UUID, api *client.ClientWithResponses) error {
 	turn, done, err := rig.enqueue(ctx, session, looking)
 	if err != nil {
 		return err
 	}
 	committed := time.Now()
-	if err := f.follow(ctx, api, turn); err != nil {
+	shown, err := follow(ctx, api, turn)
+	if err != nil {
 		return err
 	}
 	<-done.summarized
 	model.mu.Lock()
-	f.Started = append(f.Started, model.asked.Sub(committed))
+	f.Started, f.Shown = append(f.Started, model.asked.Sub(committed)), append(f.Shown, shown.Sub(model.spoke))
 	model.mu.Unlock()
 	var fetched time.Time
 	err = rig.pool.QueryRow(ctx, `SELECT min(attempted_at) FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::text)`, turn).Scan(&fetched)
@@ -144,32 +134,21 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 	return nil
 }
 
-// follow reads the turn's events until its end, like a page.
-func (f *first) follow(ctx context.Context, api *client.ClientWithResponses, turn uuid.UUID) error {
+// follow reads the turn's events until its end, like a page, and returns when the reply's first words came.
+func follow(ctx context.Context, api *client.ClientWithResponses, turn uuid.UUID) (shown time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	seen := false
 	for event, err := range api.FollowTurn(ctx, turn.String(), "") {
 		if err != nil {
-			return fmt.Errorf("follow: %w", err)
+			return shown, fmt.Errorf("follow: %w", err)
 		}
-		if event.Type != "reply.delta" || seen {
-			continue
+		if event.Type == "reply.delta" && shown.IsZero() {
+			shown = time.Now()
 		}
-		seen = true
-		var delta client.ReplyDeltaEvent
-		if err := json.Unmarshal(event.Data, &delta); err != nil {
-			return fmt.Errorf("follow: %w", err)
-		}
-		at, err := stamped(delta.Text)
-		if err != nil {
-			return fmt.Errorf("follow: the first text has no time: %w", err)
-		}
-		f.Shown = append(f.Shown, time.Since(at))
 	}
-	if !seen {
-		return fmt.Errorf("turn %s ended without a streamed reply", turn)
+	if shown.IsZero() {
+		return shown, fmt.Errorf("turn %s ended without a streamed reply", turn)
 	}
 
-	return nil
+	return shown, nil
 }

@@ -91,14 +91,6 @@ func (m *meter) names() map[string]usage {
 	return maps.Clone(m.byName)
 }
 
-// samples is one use of each statement.
-func (m *meter) samples() map[string]sample {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-
-	return maps.Clone(m.sample)
-}
-
 // sent is a statement in flight, kept in its context.
 type sent struct {
 	sql string
