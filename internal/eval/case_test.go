@@ -114,3 +114,28 @@ func TestACaseFromAnySession(t *testing.T) {
 	_, err = eval.Parse([]byte(b.String()), os.DirFS("."))
 	require.NoError(t, err, b.String())
 }
+
+// Rows of a table without a key, which only pairs others, belong to a case like any others.
+func TestACaseWithPairs(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	_, err := pool.Exec(t.Context(), testfactory.Forum+`
+		CREATE TABLE forum.channel_users (channel_id integer NOT NULL REFERENCES forum.channels, user_id integer NOT NULL REFERENCES forum.users);
+		INSERT INTO forum.channel_users VALUES (1, 1), (2, 1), (1, 2)`)
+	require.NoError(t, err)
+	forum := testfactory.Views(t, pool, "forum")
+	require.NotNil(t, forum.ByTable("channel_users"), forum.Text)
+	var session uuid.UUID
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		user := testfactory.User(t, tx, "UTC")
+		session = testfactory.Session(t, tx, user)
+		testfactory.Turn(t, tx, session, testfactory.TurnOpts{Number: 1})
+		_, err := tx.Exec(t.Context(), `INSERT INTO forum_alfred.alfred_accounts VALUES ($1, 1)`, user)
+
+		return err
+	}))
+	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: forum.Domain, Domain: "forum.yaml", Views: "forum"}, session)
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)"channel_id": 1,\s+"user_id": 1.*"channel_id": 2,\s+"user_id": 1`, suite.Cases[0].Seed)
+	require.NotRegexp(t, `"channel_id": 1,\s+"user_id": 2`, suite.Cases[0].Seed)
+}

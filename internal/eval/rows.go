@@ -22,7 +22,7 @@ type table struct {
 	entity  *domain.Entity
 	viewed  bool     // accessed through a view
 	name    string   // as SQL, with the schema
-	key     []string // columns of the primary key
+	key     []string // columns that tell its rows apart
 	columns []string // that can be inserted
 	serial  []string // those of them filled from sequences
 	unique  []string // columns that are unique on their own
@@ -101,6 +101,9 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 	t := &table{entity: e, viewed: p.source != "", name: pgx.Identifier{schema, e.Table}.Sanitize()}
 	if err := p.tx.QueryRow(ctx, columnsOf, t.name).Scan(&t.columns, &t.serial, &t.key, &t.unique); err != nil {
 		return nil, err
+	}
+	if len(t.key) == 0 { // it only pairs others, and is known by its pairs
+		t.key = t.columns
 	}
 	sql := "SELECT to_jsonb(x.*)::text FROM " + t.name + " AS x"
 	if !e.Reference {
