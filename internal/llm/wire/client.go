@@ -34,7 +34,7 @@ func Client(baseURL string, given *http.Client, limits Limits) (*http.Client, er
 	if given != nil {
 		client = *given
 	}
-	client.Transport = failing{limited{cmp.Or(client.Transport, http.DefaultTransport), limits.filled()}}
+	client.Transport = transport{cmp.Or(client.Transport, http.DefaultTransport), limits.filled()}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if given != nil {
 		return &client, nil
@@ -60,22 +60,14 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// failing reads failures itself: the SDKs lose the status if the body is not the JSON they expect, for example from a
-// proxy.
-type failing struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (f failing) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := f.next.RoundTrip(request)
-	if err != nil || response.StatusCode < http.StatusMultipleChoices {
-		return response, err
-	}
+// failed is the error of a response with a failure status.
+func failed(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read answer with status %d: %w", response.StatusCode, err)
+		return fmt.Errorf("read answer with status %d: %w", response.StatusCode, err)
 	}
 
-	return nil, &statusError{status: response.StatusCode, header: response.Header, body: body}
+	return &statusError{status: response.StatusCode, header: response.Header, body: body}
 }
 
 // The causes of invalid configurations.

@@ -60,38 +60,36 @@ func stoppable(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	return context.WithValue(ctx, stopKey{}, stop), stop
 }
 
-// limited is a transport that enforces limits on answers.
-type limited struct {
+// transport enforces limits on answers. It reads failures itself: the SDKs lose the status if the body is not the JSON
+// they expect, for example from a proxy.
+type transport struct {
 	next   http.RoundTripper
 	limits Limits
 }
 
-// RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(request.Context())
-	stop, ok := ctx.Value(stopKey{}).(context.CancelCauseFunc)
-	if !ok { // a caller that cannot distinguish limits still gets an error
-		stop = cancel
-	}
+// RoundTrip implements http.RoundTripper for requests whose context is a stoppable one.
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	ctx := request.Context()
+	stop, _ := ctx.Value(stopKey{}).(context.CancelCauseFunc)
 	after := func(limit time.Duration, format string) *time.Timer {
 		return time.AfterFunc(limit, func() { stop(&limitError{llm.KindOverloaded, fmt.Sprintf(format, limit)}) })
 	}
-	whole := after(l.limits.Whole, "the answer was not complete after %s")
-	first := after(l.limits.FirstByte, "no answer began within %s")
-	response, err := l.next.RoundTrip(request.WithContext(ctx))
+	whole := after(t.limits.Whole, "the answer was not complete after %s")
+	first := after(t.limits.FirstByte, "no answer began within %s")
+	response, err := t.next.RoundTrip(request)
 	first.Stop()
 	if err != nil {
 		whole.Stop()
-		err = errors.Join(context.Cause(ctx), err)
-		cancel(nil)
 
-		return nil, err
+		return nil, errors.Join(context.Cause(ctx), err)
 	}
 	response.Body = &limitedBody{
-		ReadCloser: response.Body, left: l.limits.MaxBytes, limits: l.limits, stop: stop,
-		quiet: after(l.limits.Silence, "the answer stopped for %s"),
+		ReadCloser: response.Body, left: t.limits.MaxBytes, limits: t.limits, stop: stop, whole: whole,
+		quiet: after(t.limits.Silence, "the answer stopped for %s"),
 		cause: func() error { return context.Cause(ctx) },
-		end:   func() { whole.Stop(); cancel(nil) },
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return nil, failed(response)
 	}
 
 	return response, nil
@@ -101,12 +99,11 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 type limitedBody struct {
 	io.ReadCloser
 
-	left   int64
-	limits Limits
-	quiet  *time.Timer
-	stop   context.CancelCauseFunc
-	cause  func() error // why the answer was stopped
-	end    func()
+	left         int64
+	limits       Limits
+	whole, quiet *time.Timer
+	stop         context.CancelCauseFunc
+	cause        func() error // why the answer was stopped
 }
 
 // Read implements io.Reader.
@@ -130,8 +127,7 @@ func (b *limitedBody) Read(into []byte) (int, error) {
 // Close implements io.Closer.
 func (b *limitedBody) Close() error {
 	b.quiet.Stop()
-	err := b.ReadCloser.Close()
-	b.end()
+	b.whole.Stop()
 
-	return err
+	return b.ReadCloser.Close()
 }
