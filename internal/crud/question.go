@@ -62,9 +62,9 @@ func firstOfEach(rows []map[string]any, becomes func(map[string]any) string) []m
 			told[text], first = true, append(first, row)
 		}
 	}
-	named := append(first, others...)
+	first = append(first, others...)
 
-	return named[:min(len(named), namedInQuestion)]
+	return first[:min(len(first), namedInQuestion)]
 }
 
 func inBrackets(texts ...string) string {

@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -39,7 +40,10 @@ func serverURL(ctx context.Context) (string, error) {
 	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
 		return address, nil
 	}
-	_, file, _, _ := runtime.Caller(0)
+	_, file, _, known := runtime.Caller(0)
+	if !known {
+		return "", errors.New("set TEST_DATABASE_URL: this binary does not know where scripts/postgres is")
+	}
 	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(file), "..", "..", "scripts", "postgres"), "test-url")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
