@@ -58,7 +58,7 @@ func (t *page) tellApart(e *view.Entity) string {
 		return ""
 	}
 	line := strings.TrimSuffix(t.DisplayLine(t.withNames(r)), " id:"+e.Ref)
-	facts := wholeWords(strings.TrimSpace(t.sharedNames(r, line)+strings.TrimPrefix(line, e.Label)), maxApart)
+	facts := wholeWords(strings.TrimSpace(t.sharedNames(r, line)+strings.TrimSpace(strings.TrimPrefix(line, e.Label))), maxApart)
 	if facts == "" {
 		return ""
 	}
@@ -67,10 +67,11 @@ func (t *page) tellApart(e *view.Entity) string {
 }
 
 // sharedNames says by ref, unless its line does, what a row points to where the name is several rows': of two Anna Smiths each has
-// enrolled.
+// enrolled. What a row itself is called by tells nothing more.
 func (t *page) sharedNames(r *view.Row, line string) (refs string) {
 	for _, c := range r.Kind.Columns {
-		if ref := r.Columns[c.Name]; t.sharesName(ref) && c.Target() != nil && !strings.Contains(line, fmt.Sprint(ref)) {
+		ref, called := r.Columns[c.Name], r.Columns["_"+c.Name+"_label"]
+		if t.sharesName(ref) && c.Target() != nil && called != t.ByRef[r.Ref].Label && !strings.Contains(line, fmt.Sprint(ref)) {
 			refs += c.Name + ":" + fmt.Sprint(ref) + " "
 		}
 	}
