@@ -86,7 +86,8 @@ func (c *Column) describe(e *Entity) string {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
 	if most := c.mostCharacters(); most > 0 && !fixed && len(c.Enum) == 0 {
-		fmt.Fprintf(&b, ", at most %d characters", most)
+		each := map[bool]string{true: "each "}[c.Kind == KindArray]
+		fmt.Fprintf(&b, ", %sat most %d characters", each, most)
 	}
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + WithoutCasts(c.Check))
@@ -113,13 +114,13 @@ func (e *Entity) neverWritten(c *Column) bool {
 	return c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
 }
 
-var length = regexp.MustCompile(`^character(?: varying)?\((\d+)\)$`)
+var length = regexp.MustCompile(`^character(?: varying)?\((\d+)\)(?:\[\])?$`)
 
 // tightLength is the longest text that somebody could overstep without noticing: 255 is what some programs give every
 // column.
 const tightLength = 200
 
-// mostCharacters is how many characters a text may have, 0 where that is no matter.
+// mostCharacters is how many characters a text, or each of a list, may have, 0 where that is no matter.
 func (c *Column) mostCharacters() int {
 	found := length.FindStringSubmatch(c.FullType)
 	if found == nil {
