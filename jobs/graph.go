@@ -230,7 +230,7 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 	case !executed && in.failing && rows > 0:
 		end.outcome, end.summary = db.StepOutcomePartial, in.stopSummary("The last call failed and was not repeated.")
 	case !executed && in.failing:
-		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed; nothing was done.")
+		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed.")
 	case rows == 0 && in.stepType == vocab.StepWrite: // a model's words must not accompany a write that did not happen
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
@@ -283,14 +283,13 @@ func (in acted) afterStep(end *ending) move {
 	return m
 }
 
-// stopSummary says why a step stopped, what it did and what is left.
+// stopSummary says why a step stopped and what it did. What it was to do stands beside it.
 func (in acted) stopSummary(why string) string {
-	done := "nothing"
-	if len(in.done) > 0 {
-		done = strings.Join(in.done, ", ")
+	if len(in.done) == 0 {
+		return why + " Nothing of it is done."
 	}
 
-	return fmt.Sprintf("%s Done: %s. Left: the rest of %q.", why, done, in.description)
+	return fmt.Sprintf("%s Done: %s. The rest is left.", why, strings.Join(in.done, ", "))
 }
 
 func firstError(outcome *crud.Outcome) string {
