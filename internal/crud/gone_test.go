@@ -23,10 +23,15 @@ CREATE TABLE desk.tickets (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, 
     queue_id integer REFERENCES desk.queues, lock_version integer NOT NULL DEFAULT 0, deleted_at timestamp(6), updated_at timestamp(6) NOT NULL DEFAULT '2020-01-01');
 CREATE TABLE desk.comments (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ticket_id integer NOT NULL REFERENCES desk.tickets ON DELETE CASCADE, body text NOT NULL);
 CREATE TABLE desk.labels (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, name text NOT NULL, is_deleted boolean NOT NULL DEFAULT false);
+CREATE TABLE desk.tips (id integer PRIMARY KEY, queue_id integer NOT NULL REFERENCES desk.queues ON DELETE CASCADE, text text NOT NULL);
+CREATE TABLE desk.hours (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, ticket_id integer REFERENCES desk.tickets ON DELETE CASCADE, task text NOT NULL,
+    during integer REFERENCES desk.hours ON DELETE CASCADE, tip_id integer REFERENCES desk.tips);
 INSERT INTO desk.users VALUES (1, 'Ada'), (2, 'Eve');
 INSERT INTO desk.queues VALUES (1, 'Hardware', NULL), (2, 'Telex', now());
 INSERT INTO desk.tickets (user_id, title, deleted_at) VALUES (1, 'Printer', NULL), (1, 'Mouse', NULL), (1, 'Fax', '2026-01-01'), (2, 'Hers', NULL);
 INSERT INTO desk.comments (ticket_id, body) VALUES (1, 'It smokes'), (3, 'Who has a fax?');
+INSERT INTO desk.hours (user_id, ticket_id, task, during) VALUES (1, 1, 'Cleaned it', NULL), (1, 3, 'Sent it', NULL), (1, NULL, 'Lunch', NULL), (1, NULL, 'Break', 1), (1, NULL, 'Walk', 2);
+INSERT INTO desk.tips VALUES (1, 1, 'Turn it off'), (2, 2, 'Stop');
 INSERT INTO desk.labels (user_id, name, is_deleted) VALUES (1, 'urgent', false), (1, 'old', true);`
 
 func setupDesk(t *testing.T) *bundle {
@@ -71,6 +76,8 @@ func TestMarkedRows(t *testing.T) {
 	require.Equal(t, "It smokes", b.listed("comments", "body"))
 	require.Equal(t, "urgent", b.listed("labels", "name"))
 	require.Equal(t, "Hardware", b.listed("queues", "name"), "of what all share, too")
+	require.Equal(t, "Turn it off", b.listed("tips", "text"))
+	require.Equal(t, "Break, Cleaned it, Lunch", b.listed("hours", "task"), "nor what would be deleted with it, though it is somebody's for itself")
 	before := b.marked()
 
 	b.nextTurn()
@@ -80,6 +87,7 @@ func TestMarkedRows(t *testing.T) {
 	require.Equal(t, "1 true", query[string](b, `SELECT lock_version || ' ' || (updated_at > '2026-01-01') FROM desk.tickets WHERE title = 'Printer'`))
 	require.Equal(t, "possible", b.undoable())
 	require.Empty(t, b.listed("comments", "body"), "what belongs to it is not shown")
+	require.Equal(t, "Lunch", b.listed("hours", "task"))
 
 	deleted, number := b.scope.TurnID, b.scope.Turn
 	b.agreed(deleted, number)

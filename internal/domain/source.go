@@ -97,11 +97,13 @@ func (s *source) relation(t *catalogTable) string {
 // ownedSQL is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
 func (s *source) ownedSQL(t *catalogTable, alias string, depth int) (string, error) {
 	condition, err := s.isOwn(t, alias, depth)
-	if present := s.presentSQL(t, alias); present != "" {
-		condition += " AND " + present
-	}
 
-	return condition, err
+	return strings.Join(append([]string{condition}, s.thereSQL(t, alias)...), " AND "), err
+}
+
+// thereSQL are the SQL conditions that a row is not marked as deleted, nor one with which it would be deleted.
+func (s *source) thereSQL(t *catalogTable, alias string) []string {
+	return append(nonEmpty(s.presentSQL(t, alias)), s.staysSQL(t, alias)...)
 }
 
 // isOwn follows foreign keys up to a table with an owner column or with memberships.

@@ -128,8 +128,9 @@ type viewedType struct {
 
 	Decl  *EntityDecl
 	Table *catalogTable
-	// Owned is the condition that a row is the user's; of shared rows, the view shows those that are Present.
-	Owned, Present string
+	// Owned is the condition that a row is the user's; of shared rows, the view shows those that are There. Present ones have no mark
+	// of their own.
+	Owned, There, Present string
 	// Written: rows are ever written, by the assistant or by an undo. ByFunction says why a function does that; "" if Postgres
 	// writes through the view.
 	Written    bool
@@ -152,7 +153,7 @@ func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
 		return nil, err
 	}
 	v.HandOver = handOver{s.function(v.Table.Name+"_write") + "()", v.Table.Owner, s.account != nil}
-	v.Present = s.presentSQL(v.Table, "t")
+	v.Present, v.There = s.presentSQL(v.Table, "t"), strings.Join(s.thereSQL(v.Table, "t"), " AND ")
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.mayBeRestored(e) || len(v.Released()) > 0, v.whyByFunction(), v.restoredColumns()
 	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {
