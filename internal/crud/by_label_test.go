@@ -137,8 +137,10 @@ func TestStampsAreReadIfAskedFor(t *testing.T) {
 	b := setupViews(t, "diary", `CREATE SCHEMA diary;
 		CREATE TABLE diary.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE diary.notes (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES diary.users, body text NOT NULL, created_at timestamptz NOT NULL DEFAULT now());
+		CREATE TABLE diary.photos (id serial PRIMARY KEY, note_id integer NOT NULL REFERENCES diary.notes ON DELETE CASCADE, title text NOT NULL, created_at timestamptz NOT NULL DEFAULT now());
 		INSERT INTO diary.users (name) VALUES ('Ada'), ('Eve');
-		INSERT INTO diary.notes (user_id, body) VALUES (1, 'Late')`, nil)
+		INSERT INTO diary.notes (user_id, body) VALUES (1, 'Late');
+		INSERT INTO diary.photos (note_id, title) VALUES (1, 'Me')`, map[string][]string{"note": {"body"}})
 	require.NotContains(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "notes"}`))[0], "created_at")
 	for _, asking := range []string{`"order_by": "created_at desc"`, `"filters": [{"field": "created_at", "op": ">", "value": "2026-11-01"}]`, `"detail": "full"`, `"columns": ["created_at"]`} {
 		require.Contains(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "notes", `+asking+`}`))[0], "created_at", asking)

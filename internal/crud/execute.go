@@ -37,6 +37,7 @@ func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...re
 	var result Result
 	for i, part := range parts {
 		for _, row := range translated[i].Rows {
+			withoutUnasked(part.Entity, row, s.call.Tool == vocab.ToolRead)
 			if part.Entity != s.entity {
 				row[vocab.TypeField] = part.Entity.Type
 			}

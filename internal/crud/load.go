@@ -137,6 +137,20 @@ func (sel selection) sets(e *domain.Entity) []string {
 	return sets
 }
 
+// withoutUnasked leaves out of a row, and of its parts, what only a read has that asks for it.
+func withoutUnasked(e *domain.Entity, row map[string]any, asked bool) {
+	maps.DeleteFunc(row, func(name string, _ any) bool {
+		c := e.Column(name)
+
+		return !asked && c != nil && !e.InSets(c) && !c.Writable
+	})
+	for _, child := range e.Children {
+		for _, part := range rowsIn(row[child.Entity.Table]) {
+			withoutUnasked(child.Entity, part, false)
+		}
+	}
+}
+
 // loaded are rows as stored, with their keys.
 type loaded struct {
 	registry.Result
