@@ -18,7 +18,7 @@ var (
 	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
 	limitForm     = regexp.MustCompile(`^(.+?)\s*(<=|>=|<>|!=|=|<|>)\s*(-?\d+(?:\.\d+)?)$`)
 	andForm       = regexp.MustCompile(`(?i)\s+and\s+`)
-	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:()/*+ -]*?)\s*\))?(?:\s+as\s+(\w+))?$`)
+	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:,()/*+ -]*?)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
 // clause reads that text and returns the arguments that it stands for; false if it says anything else.
@@ -155,9 +155,19 @@ func aggregate(text string) (read map[string]string, ok bool) {
 	}, slices.Contains(vocab.Aggregates, fn)
 }
 
-// listed are the parts of a list with commas.
+// listed are the parts of a list with commas, of which those in brackets part nothing.
 func listed(text string) []string {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	depth := 0
+	parts := strings.FieldsFunc(text, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+
+		return r == ',' && depth == 0
+	})
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}

@@ -44,6 +44,8 @@ func TestPlannedCallsSayHow(t *testing.T) {
 		`"tool":"db_read","how":"having count > 1 order by tint"`:                        "",
 		`"tool":"db_analyze","how":"sum(pieces * price * (1 - discount / 100)) as total group by tint order by total desc"`: `{
 			"aggregates":[{"fn":"sum","column":"pieces * price * (1 - discount / 100)","as":"total"}],"group_by":["tint"],"order_by":"total","order_dir":"desc"}`,
+		`"tool":"db_analyze","how":"tint, sum(price * (1 - coalesce(cut, 0))), count group by tint"`: `{
+			"aggregates":[{"fn":"sum","column":"price * (1 - coalesce(cut, 0))","as":"sum_price_1_coalesce_cut_0"},{"fn":"count","column":"","as":"count"}],"group_by":["tint"]}`,
 		`"tool":"db_analyze","how":"count_distinct(tint)"`: `{"aggregates":[{"fn":"count_distinct","column":"tint","as":"count_distinct_tint"}]}`,
 		`"tool":"db_analyze","how":"sum(distinct price)"`:  "",
 		`"tool":"db_analyze","how":"median(price)"`:        "",

@@ -7,9 +7,13 @@ import (
 	"alfred/internal/domain"
 )
 
+// coalesced is a column with what it counts for where it has no value.
+const coalesced = `(?i:coalesce)\(\s*([^-+*/(),]+?)\s*,\s*(\d+(?:\.\d+)?)\s*\)`
+
 var (
 	formulaForm   = regexp.MustCompile(`[-+*/()]`)
-	formulaTokens = regexp.MustCompile(`[-+*/()]|[^-+*/()\s](?:[^-+*/()]*[^-+*/()\s])?`)
+	formulaTokens = regexp.MustCompile(coalesced + `|[-+*/()]|[^-+*/()\s](?:[^-+*/()]*[^-+*/()\s])?`)
+	coalescedForm = regexp.MustCompile(`^` + coalesced + `$`)
 	constantForm  = regexp.MustCompile(`^\d+(\.\d+)?$`)
 )
 
@@ -46,7 +50,7 @@ func (a *aggregate) compute(e *domain.Entity) *Error {
 }
 
 func (f *formula) malformed() *Error {
-	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers, numbers, + - * / and brackets.", f.Column)
+	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers, numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
 }
 
 // take reads one token. Nothing can be divided by zero, so that a row that would has no value.
@@ -82,6 +86,11 @@ func (f *formula) take(token string, divides bool) (wrong bool, err *Error) {
 
 // value is a number, or a column of numbers.
 func (f *formula) value(token string) (sql string, err *Error) {
+	if parts := coalescedForm.FindStringSubmatch(token); parts != nil {
+		sql, err = f.value(parts[1])
+
+		return "coalesce(" + sql + ", " + parts[2] + ")", err
+	}
 	if constantForm.MatchString(token) {
 		return token, nil
 	}

@@ -94,11 +94,12 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 		INSERT INTO stall.users (name) VALUES ('Ada');
 		INSERT INTO stall.lines (user_id, name, pieces, price, discount) VALUES (1, 'Mug', 2, 4.5, 10), (1, 'Pen', 10, 1.2, 0), (1, 'Cup', 1, 9, NULL)`, nil)
 	for column, want := range map[string]string{
-		"pieces * price * (1 - discount / 100)": `{"n": 20.1, "rows_not_in_n": 1}`, // 2 * 4.5 * 0.9 + 12, whatever the cup costs
-		"grams / 1000":                          `{"n": 4.5}`,
-		"protein":                               `{"n": 24.3}`,
-		"-pieces + (price - 1) * 2":             `{"n": 10.4}`,
-		"price / (pieces - 2)":                  `{"n": -8.85, "rows_not_in_n": 1}`,
+		"pieces * price * (1 - discount / 100)":        `{"n": 20.1, "rows_not_in_n": 1}`, // 2 * 4.5 * 0.9 + 12, whatever the cup costs
+		"pieces*price*(1-COALESCE( discount, 0 )/100)": `{"n": 29.1}`,
+		"grams / 1000":              `{"n": 4.5}`,
+		"protein":                   `{"n": 24.3}`,
+		"-pieces + (price - 1) * 2": `{"n": 10.4}`,
+		"price / (pieces - 2)":      `{"n": -8.85, "rows_not_in_n": 1}`,
 	} {
 		b.ok("analyze", vocab.ToolAnalyze, `{"table": "lines", "aggregates": [{"fn": "sum", "column": "`+column+`", "as": "n"}]}`)
 		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), column)
