@@ -239,6 +239,7 @@ func (u *undoing) mustAgree() bool {
 	for _, w := range u.writes {
 		reverse, isWrite := reverses[w.Action]
 		switch o := u.inverse(w); {
+		case w.Action == registry.ActionDeleted && !w.entity.May(domain.Delete): // it went along with another and comes back with that
 		case isWrite && !w.entity.May(reverse.verb):
 			effects[reverse.words+" "+w.entity.Plural] = true
 		case o != nil && !o.Confirm.Never: // a conditional approval is always asked for

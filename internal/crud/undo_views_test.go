@@ -211,6 +211,26 @@ func TestUndoAsksForApproval(t *testing.T) {
 	require.Equal(t, before, b.afloat())
 }
 
+// What went along with a deleted row comes back with it: whoever took back a deletion was asked for leave to bring back its tags.
+func TestUndoBringsBackWhatWentAlong(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "sales", `CREATE SCHEMA sales;
+		CREATE TABLE sales.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE sales.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES sales.users, name text NOT NULL);
+		CREATE TABLE sales.tags (id serial PRIMARY KEY, order_id integer NOT NULL REFERENCES sales.orders ON DELETE CASCADE, name text NOT NULL);
+		INSERT INTO sales.users (name) VALUES ('Ada'); INSERT INTO sales.orders (user_id, name) VALUES (1, 'S1'); INSERT INTO sales.tags (order_id, name) VALUES (1, 'fair')`,
+		map[string][]string{"order": {"name"}})
+	b.read("orders")
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "orders", "filters": [{"field": "id", "op": "=", "value": "order_1"}]}`)
+	wrote, number := b.scope.TurnID, b.scope.Turn
+	b.nextTurn()
+	outcome, err := b.tools.Undo(t.Context(), b.tx, b.at(), crud.Undoing{Turn: wrote, Number: number, Asked: "“off with it”"})
+	require.NoError(t, err)
+	require.Nil(t, outcome.Approval)
+	require.Equal(t, "S1 fair", query[string](b, `SELECT o.name || ' ' || t.name FROM sales.orders AS o JOIN sales.tags AS t ON t.order_id = o.id`))
+}
+
 // Deleting a row also deletes rows of an undeclared table: this is said at the time, and the turn cannot be undone.
 func TestUndoRefusesUndeclaredCascades(t *testing.T) {
 	t.Parallel()
