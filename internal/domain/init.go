@@ -273,6 +273,9 @@ func (w *initWriter) findNames() {
 		if isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
 			w.byWord[Fold(rest)], w.shorts[t] = t, rest
 		}
+		if len(t.primary) > 1 { // a link, as Odoo calls it
+			w.shorts[t] = strings.TrimSuffix(w.shorts[t], "_rel")
+		}
 	}
 }
 

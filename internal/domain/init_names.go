@@ -69,3 +69,6 @@ func keyOf(column string) (of string, is bool) {
 
 	return "", false
 }
+
+// isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.
+func isModel(column string) bool { return column == "model" || column == "res_model" }

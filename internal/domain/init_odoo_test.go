@@ -18,6 +18,7 @@ const odoo = `CREATE SCHEMA erp;
 	CREATE TABLE erp.uom_uom (id serial PRIMARY KEY, name jsonb NOT NULL, factor numeric NOT NULL, create_uid integer, create_date timestamp);
 	CREATE TABLE erp.mail_message (id serial PRIMARY KEY, model varchar, res_id integer, author_id integer NOT NULL REFERENCES erp.res_users, subject varchar);
 	CREATE TABLE erp.shape (id serial PRIMARY KEY, company_id integer NOT NULL REFERENCES erp.res_company, title jsonb, uom_id integer NOT NULL REFERENCES erp.uom_uom);
+	CREATE TABLE erp.sale_order_tag_rel (order_id integer NOT NULL REFERENCES erp.sale_order ON DELETE CASCADE, uom_id integer NOT NULL REFERENCES erp.uom_uom, PRIMARY KEY (order_id, uom_id));
 	INSERT INTO erp.res_company (name) VALUES ('Ada''s'), ('Eve''s');
 	INSERT INTO erp.uom_uom (name, factor) VALUES ('{"en_US": "Units", "de_DE": "Stück"}', 1), ('{"en_US": "Hours"}', 1);
 	INSERT INTO erp.shape (company_id, title, uom_id) VALUES (1, '{"en": "Round"}', 1), (1, '["none"]', 1), (1, NULL, 1)`
@@ -42,5 +43,6 @@ func TestInitKnowsOdoo(t *testing.T) {
 	require.NotContains(t, d.Text, "_create_uid_label", "nobody calls an order by who typed it")
 	require.Contains(t, d.Text, `computed: [{name: name_text, sql: "coalesce(name->>'en_US', name->>'de_DE')"}]`)
 	require.Contains(t, d.Text, `label: "{name_text}"`)
+	require.Equal(t, "sale order tag", d.ByType("sale_order_tag").Name)
 	require.True(t, d.ByType("mail_message").Column("res_id").Hidden)
 }

@@ -140,6 +140,3 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 
 	return nil, nil
 }
-
-// isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.
-func isModel(column string) bool { return column == "model" || column == "res_model" }
