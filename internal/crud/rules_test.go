@@ -193,6 +193,20 @@ func TestW10RowsInUseBehindViews(t *testing.T) {
 		b.refused("write", vocab.ToolDelete, `{"table": "boats", "filters": [{"field": "name", "op": "=", "value": "Swan"}]}`, crud.CodeConflict))
 }
 
+// What points at a row by several columns is one row that uses it: "5 orders and 5 orders and 5 orders" were five.
+func TestW10RowsInUseAreCountedOnce(t *testing.T) {
+	t.Parallel()
+
+	b := setupViews(t, "trade", `CREATE SCHEMA trade;
+		CREATE TABLE trade.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE trade.customers (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES trade.users, name text NOT NULL);
+		CREATE TABLE trade.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES trade.users, name text NOT NULL, buyer_id integer NOT NULL REFERENCES trade.customers, payer_id integer REFERENCES trade.customers);
+		INSERT INTO trade.users (name) VALUES ('Ada'); INSERT INTO trade.customers (user_id, name) VALUES (1, 'Bo'), (1, 'Cy');
+		INSERT INTO trade.orders (user_id, name, buyer_id, payer_id) VALUES (1, 'S1', 1, 1), (1, 'S2', 2, 1), (1, 'S3', 2, NULL)`, map[string][]string{"customer": {"name"}})
+	b.read("customers")
+	require.Equal(t, "The customer Bo is still in use by 2 orders.", b.refused("write", vocab.ToolDelete, `{"table": "customers", "filters": [{"field": "name", "op": "=", "value": "Bo"}]}`, crud.CodeConflict))
+}
+
 // The same holds for foreign keys that are checked at the end of the transaction, as all of Django's are.
 func TestW10RowInUseFoundLate(t *testing.T) {
 	t.Parallel()

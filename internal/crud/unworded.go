@@ -189,11 +189,18 @@ func (t *Tools) rowsInUse(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 // users counts the rows that keep others from being deleted, by the key of those: "3 visits". What is deleted with them
 // keeps nothing.
 func (t *Tools) users(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string][]string, error) {
-	by := map[string][]string{}
-	for _, holder := range t.domain.Holders(e) {
+	by, columns, holders := map[string][]string{}, map[*domain.Entity][]*domain.Column{}, t.domain.Holders(e)
+	for _, holder := range holders { // an order may name one customer three times
+		columns[holder.Entity] = append(columns[holder.Entity], holder.Column)
+	}
+	for _, holder := range holders {
+		if columns[holder.Entity][0] != holder.Column {
+			continue
+		}
 		s := &statement{}
 		s.add(`SELECT " keys".key, count(*) FROM unnest(`, s.value(keys), `::text[]) AS " keys" (key) JOIN `, holder.Entity.SQL(),
-			" ON ", holder.Entity.Qualified(holder.Column), ` = " keys".key::`, holder.Column.Type, " WHERE ", holder.Entity.Owned())
+			" ON (", joinEach(columns[holder.Entity], " OR ", func(c *domain.Column) string { return holder.Entity.Qualified(c) + ` = " keys".key::` + c.Type }),
+			") WHERE ", holder.Entity.Owned())
 		if holder.Entity == e {
 			s.add(" AND NOT ", s.keyIn(e, keys))
 		}
