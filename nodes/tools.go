@@ -130,7 +130,7 @@ var toolSpecs = map[string]toolSpec{
 				"table": b.table(), "filters": filters(), "group_by": list("Columns; of a date or time also its hour, day, weekday, week, month or year: due_on:month.", text("")), "limit": integer("0 for all."),
 				"order_by": text("Aliases or group columns, or empty."), "order_dir": enum("", "asc", "desc"),
 				"aggregates": list("", object(fields{
-					"fn": enum("", vocab.Aggregates...), "column": text("Or a * (1 - coalesce(b, 0)). Empty for count."), "as": text("Name of the number, or empty."),
+					"fn": enum("", vocab.Aggregates...), "column": text("Or price * coalesce(n, 1). Empty for count."), "as": text("Its name, or empty."),
 				})),
 			})
 		}},
