@@ -45,7 +45,7 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 	return withUser(ctx, e, string(c.User), func(u placed) error {
 		living, end := context.WithCancel(ctx)
 		r := &resident{
-			placed: u, name: string(c.User), send: c.Send, env: e, settings: s, living: living,
+			placed: u, name: string(c.User), env: e, settings: s, living: living,
 			logger: slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}
 		defer r.places.Wait() //nolint:errcheck // each ends without an error when it is ended
@@ -53,7 +53,8 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 		if err := r.settle(ctx, u.pool); err != nil {
 			return err
 		}
-		if err := r.server.Run(ctx, transport); err != nil && ctx.Err() == nil {
+		server := mcpserver.New(r.here.Config).For(mcpserver.Caller{MaySend: c.Send, At: r.settled})
+		if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("serve: %w", err)
 		}
 
@@ -67,16 +68,14 @@ type resident struct {
 	placed
 
 	name     string
-	send     bool
 	env      settings.Env
 	settings *settings.Settings
 	logger   *slog.Logger
-	server   *mcp.Server
 	living   context.Context //nolint:containedctx // of what outlives the call that opens it: a listener and a pool
 	places   errgroup.Group
 
-	mu    sync.Mutex
-	turns *follow.Reader
+	mu   sync.Mutex
+	here *mcpserver.Place
 }
 
 // settle makes the tools work on a database.
@@ -86,19 +85,20 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	r.places.Go(func() error { return config.Listener.Run(r.living) })
-	factory := config.Tools()
-	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
-	if r.known != nil {
-		r.turns.StillGood, r.turns.Moved = func(ctx context.Context) error { return served(ctx, pool, r) }, r.moved
-		r.turns.Patience = answerPatience
+	turns := &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
+	if r.known != nil { // a reader whose database does not serve the user any more, or does not answer, goes where they are
+		turns.StillGood = func(ctx context.Context) error { return served(ctx, pool, r) }
+		turns.Moved = func(ctx context.Context, _ error) (*follow.Reader, error) {
+			here, err := r.settled(ctx)
+			if err != nil {
+				return nil, err
+			}
+
+			return here.Turns, nil
+		}
+		turns.Patience = answerPatience
 	}
-	caller := mcpserver.Caller{MaySend: r.send, Turns: r.turns}
-	if r.server == nil {
-		r.server = factory.For(caller)
-		r.server.AddReceivingMiddleware(r.follow)
-	} else {
-		factory.Into(r.server, caller)
-	}
+	r.pool, r.here = pool, &mcpserver.Place{Config: config.Tools(), Turns: turns}
 
 	return nil
 }
@@ -110,28 +110,17 @@ func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
 	return auth.Served(ctx, pool, r.id)
 }
 
-// follow looks before each call of a tool whether the user is still here.
-func (r *resident) follow(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
-		if method == "tools/call" && r.known != nil {
-			if err := r.arrive(ctx); err != nil {
-				return nil, err
-			}
-		}
-
-		return next(ctx, method, request)
-	}
-}
-
-// moved is for readers whose database does not serve the user any more, or does not answer.
-func (r *resident) moved(ctx context.Context, _ error) (*follow.Reader, error) {
-	if err := r.arrive(ctx); err != nil {
-		return nil, err
-	}
+// settled is the place of the user's database, if need be a new one.
+func (r *resident) settled(ctx context.Context) (*mcpserver.Place, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.known != nil {
+		if err := r.arrive(ctx); err != nil {
+			return nil, err
+		}
+	}
 
-	return r.turns, nil
+	return r.here, nil
 }
 
 const (
@@ -143,8 +132,6 @@ const (
 
 // arrive goes to the user's database if this one does not serve them any more, and waits while they are moved.
 func (r *resident) arrive(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, arrivalPatience)
 	defer cancel()
 	for {

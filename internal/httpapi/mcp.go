@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 
@@ -14,8 +15,11 @@ import (
 // registerMCP serves the Model Context Protocol. A read key is enough to connect; the tool that sends messages requires
 // a chat key.
 func (a *api) registerMCP(mux *http.ServeMux) {
-	handler := a.Tools().Handler(func(r *http.Request) mcpserver.Caller {
-		return mcpserver.Caller{MaySend: auth.CallerOf(r.Context()).May(http.MethodPost), Turns: a.door.Reader(r.Context())}
+	tools := a.Tools()
+	handler := mcpserver.New(tools).Handler(func(r *http.Request) mcpserver.Caller {
+		here := &mcpserver.Place{Config: tools, Turns: a.door.Reader(r.Context())}
+
+		return mcpserver.Caller{MaySend: auth.CallerOf(r.Context()).May(http.MethodPost), At: func(context.Context) (*mcpserver.Place, error) { return here, nil }}
 	})
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
@@ -54,11 +58,11 @@ func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) 
 	return a.gate.OpenStream(who)
 }
 
-// Tools makes servers of the Model Context Protocol.
-func (c *Config) Tools() *mcpserver.Factory {
-	return mcpserver.New(mcpserver.Config{
+// Tools are what servers of the Model Context Protocol work with.
+func (c *Config) Tools() mcpserver.Config {
+	return mcpserver.Config{
 		Pool: c.Pool, Domain: c.Domain, Preview: c.Preview, Search: c.Search, Limits: c.Limits, Logger: c.Logger, Version: c.Version, Explain: explain,
-	})
+	}
 }
 
 // explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.

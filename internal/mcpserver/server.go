@@ -31,12 +31,20 @@ type Config struct {
 	Explain func(error) *Error
 }
 
+// Place is where a caller's rows are, and what the tools work with there.
+type Place struct {
+	Config
+
+	// Turns reads the caller's turns, and looks whether they may, while a tool waits.
+	Turns *follow.Reader
+}
+
 // Caller is on whose behalf a server acts.
 type Caller struct {
 	// MaySend offers send_message; otherwise all tools are read-only.
 	MaySend bool
-	// Turns reads the caller's turns, and looks whether they may, while a tool waits.
-	Turns *follow.Reader
+	// At finds the place, before each call of a tool.
+	At func(ctx context.Context) (*Place, error)
 }
 
 // Factory creates servers, one per caller.
@@ -53,15 +61,35 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	f.Into(server, caller)
+	add(server, f, caller, "list_entities", "What a session knows: refs with label, tier and the reason why they are kept.", (*Place).listEntities)
+	add(server, f, caller, "search_history", "Past turns by words and meaning, best first; without a query the newest turn of each of the newest sessions.", (*Place).searchHistory)
+	add(server, f, caller, "explain_context", "What stood in the prompts of a turn, and why; of a session what a node would see of its coming turn, with the text.", (*Place).explainContext)
+	add(server, f, caller, "get_turn", "A turn: message, plan, steps, reply, question, cost.", (*Place).getTurn)
+	if caller.MaySend {
+		add(server, f, caller, "send_message", "Say something to Alfred, in a session or a new one, and wait for the reply.", (*Place).sendMessage)
+	}
 
 	return server
 }
 
-// Into replaces a server's tools by those of this factory.
-func (f *Factory) Into(server *mcp.Server, caller Caller) {
-	t := &tools{Config: f.config, turns: caller.Turns, user: caller.Turns.UserID}
-	t.register(server, caller.MaySend)
+// add registers a tool; what it takes and answers is described by the types.
+func add[In, Out any](server *mcp.Server, f *Factory, caller Caller, name, description string, work func(*Place, context.Context, In) (*Out, error)) {
+	sends := name == "send_message"
+	tool := &mcp.Tool{
+		Name: name, Description: description,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !sends, DestructiveHint: &sends, OpenWorldHint: new(false)},
+	}
+	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (_ *mcp.CallToolResult, out *Out, err error) {
+		place, err := caller.At(ctx)
+		if err == nil {
+			out, err = work(place, ctx, in)
+		}
+		if err != nil {
+			return nil, nil, f.config.callerError(ctx, name, err)
+		}
+
+		return nil, out, nil
+	})
 }
 
 const instructions = "Alfred is an assistant over the user's rows in Postgres. A session is one conversation; search_history finds sessions and turns. " +
@@ -89,13 +117,13 @@ var (
 
 // callerError is an error as the caller may know it. What is unknown goes to the log alone; why the database cannot be
 // reached goes there, too.
-func (t *tools) callerError(ctx context.Context, tool string, err error) error {
+func (c *Config) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	known := cmp.Or(t.Explain(err), errInternal)
+	known := cmp.Or(c.Explain(err), errInternal)
 	if known == errInternal || pg.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
-		t.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
+		c.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
 	}
 
 	return known

@@ -17,7 +17,7 @@ func TestOutagesAreLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	broken := fmt.Errorf("connection refused: %w", io.ErrUnexpectedEOF)
-	s := &tools{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Explain: func(error) *Error { return nil }}}
+	s := &Place{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Explain: func(error) *Error { return nil }}}
 	require.Equal(t, errInternal, s.callerError(t.Context(), "read", broken), "nothing explains it")
 	require.Contains(t, log.String(), "connection refused")
 

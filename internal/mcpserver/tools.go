@@ -8,10 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"alfred/db"
-	"alfred/internal/follow"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/vocab"
@@ -19,47 +17,12 @@ import (
 	"alfred/nodes"
 )
 
-// tools are the tools of one caller.
-type tools struct {
-	Config
-
-	user  uuid.UUID
-	turns *follow.Reader
+func (t *Place) read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.Turns.UserID, work) })
 }
 
-func (t *tools) register(server *mcp.Server, maySend bool) {
-	add(server, t, "list_entities", "What a session knows: refs with label, tier and the reason why they are kept.", t.listEntities)
-	add(server, t, "search_history", "Past turns by words and meaning, best first; without a query the newest turn of each of the newest sessions.", t.searchHistory)
-	add(server, t, "explain_context", "What stood in the prompts of a turn, and why; of a session what a node would see of its coming turn, with the text.", t.explainContext)
-	add(server, t, "get_turn", "A turn: message, plan, steps, reply, question, cost.", t.getTurn)
-	if maySend {
-		add(server, t, "send_message", "Say something to Alfred, in a session or a new one, and wait for the reply.", t.sendMessage)
-	}
-}
-
-// add registers a tool; what it takes and answers is described by the types.
-func add[In, Out any](server *mcp.Server, t *tools, name, description string, work func(context.Context, In) (*Out, error)) {
-	sends := name == "send_message"
-	tool := &mcp.Tool{
-		Name: name, Description: description,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !sends, DestructiveHint: &sends, OpenWorldHint: new(false)},
-	}
-	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Out, error) {
-		out, err := work(ctx, in)
-		if err != nil {
-			return nil, nil, t.callerError(ctx, name, err)
-		}
-
-		return nil, out, nil
-	})
-}
-
-func (t *tools) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.user, work) })
-}
-
-func (t *tools) write(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.user, work) })
+func (t *Place) write(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.Turns.UserID, work) })
 }
 
 // parseID parses an id; a malformed one is treated as unknown.
@@ -78,7 +41,7 @@ type entitiesIn struct {
 
 const maxEntities = 1000
 
-func (t *tools) listEntities(ctx context.Context, in entitiesIn) (*entitiesOut, error) {
+func (t *Place) listEntities(ctx context.Context, in entitiesIn) (*entitiesOut, error) {
 	id, err := parseID(in.SessionID)
 	if err != nil {
 		return nil, err
@@ -105,7 +68,7 @@ type turnIn struct {
 	TurnID string `json:"turn_id" jsonschema:"id of the turn"`
 }
 
-func (t *tools) getTurn(ctx context.Context, in turnIn) (*turnOut, error) {
+func (t *Place) getTurn(ctx context.Context, in turnIn) (*turnOut, error) {
 	id, err := parseID(in.TurnID)
 	if err != nil {
 		return nil, err
@@ -114,8 +77,8 @@ func (t *tools) getTurn(ctx context.Context, in turnIn) (*turnOut, error) {
 	return t.turn(ctx, id)
 }
 
-func (t *tools) turn(ctx context.Context, id uuid.UUID) (*turnOut, error) {
-	turn, err := t.turns.Turn(ctx, id)
+func (t *Place) turn(ctx context.Context, id uuid.UUID) (*turnOut, error) {
+	turn, err := t.Turns.Turn(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +92,7 @@ type contextIn struct {
 	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act, reply or summarize"`
 }
 
-func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
+func (t *Place) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
 	if (in.TurnID == "") == (in.SessionID == "") {
 		return nil, &Error{"invalid_request", "Say a turn_id or a session_id, one of the two."}
 	}
@@ -160,7 +123,7 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, 
 	return out, err
 }
 
-func (t *tools) explainTurn(ctx context.Context, turn string) (*contextOut, error) {
+func (t *Place) explainTurn(ctx context.Context, turn string) (*contextOut, error) {
 	id, err := parseID(turn)
 	if err != nil {
 		return nil, err
@@ -194,7 +157,7 @@ const (
 	maxExcerpt = 300
 )
 
-func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, error) {
+func (t *Place) searchHistory(ctx context.Context, in searchIn) (*foundOut, error) {
 	if in.Query == "" {
 		return t.newest(ctx)
 	}
@@ -207,7 +170,7 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 	}
 	out := &foundOut{Turns: []found{}, Notice: vectors.Notice}
 	err = t.read(ctx, func(tx pgx.Tx) error {
-		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.user, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
+		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.Turns.UserID, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
 		for _, hit := range hits {
 			out.Turns = append(out.Turns, found{
 				TurnID: hit.ID, SessionID: hit.SessionID.String(), Number: int32(hit.Turn), At: hit.At,
@@ -221,10 +184,10 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 	return out, err
 }
 
-func (t *tools) newest(ctx context.Context) (*foundOut, error) {
+func (t *Place) newest(ctx context.Context) (*foundOut, error) {
 	out := &foundOut{Turns: []found{}}
 	err := t.read(ctx, func(tx pgx.Tx) error {
-		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.user, PageSize: maxNewest})
+		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.Turns.UserID, PageSize: maxNewest})
 		if err != nil {
 			return err
 		}
@@ -263,7 +226,7 @@ type messageIn struct {
 // sendPatience is how long to wait for a reply; get_turn finds it later.
 const sendPatience = 2 * time.Minute
 
-func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error) {
+func (t *Place) sendMessage(ctx context.Context, in messageIn) (*turnOut, error) {
 	made, err := pg.Value(ctx, t.write, func(tx pgx.Tx) (*jobs.Enqueued, error) {
 		session, err := t.sessionOf(ctx, tx, in)
 		if err != nil {
@@ -279,7 +242,7 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error)
 	}
 	waiting, cancel := context.WithTimeout(ctx, sendPatience)
 	defer cancel()
-	if err := t.turns.Wait(waiting, made.TurnID); err != nil && waiting.Err() == nil {
+	if err := t.Turns.Wait(waiting, made.TurnID); err != nil && waiting.Err() == nil {
 		return nil, err
 	}
 
@@ -288,15 +251,15 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error)
 
 // sessionOf is the session that a message names, or a new one, which is gone again if the message is refused. Its id is
 // derived from the idempotency key, if there is one, so that a resent message finds it.
-func (t *tools) sessionOf(ctx context.Context, tx pgx.Tx, in messageIn) (id uuid.UUID, err error) {
+func (t *Place) sessionOf(ctx context.Context, tx pgx.Tx, in messageIn) (id uuid.UUID, err error) {
 	if in.SessionID != "" {
 		return parseID(in.SessionID)
 	}
 	if in.IdempotencyKey != "" {
-		id = uuid.NewSHA1(t.user, []byte("mcp:"+in.IdempotencyKey))
+		id = uuid.NewSHA1(t.Turns.UserID, []byte("mcp:"+in.IdempotencyKey))
 	}
 	err = pg.AsEngine(ctx, tx, func(tx pgx.Tx) (err error) {
-		id, err = db.New().SessionMake(ctx, tx, &db.SessionMakeParams{ID: pg.OrNil(id), UserID: t.user, Domain: t.Domain.Name, Mode: "plan"})
+		id, err = db.New().SessionMake(ctx, tx, &db.SessionMakeParams{ID: pg.OrNil(id), UserID: t.Turns.UserID, Domain: t.Domain.Name, Mode: "plan"})
 
 		return err
 	})
