@@ -27,19 +27,6 @@ func styled(code, text string) string {
 func bold(text string) string  { return styled("1", text) }
 func faint(text string) string { return styled("2", text) }
 
-// markdown writes replies for a terminal.
-type markdown struct{ renderer *glamour.TermRenderer }
-
-func newMarkdown(width int) *markdown {
-	style := glamour.WithStyles(replyStyle())
-	renderer, err := glamour.NewTermRenderer(style, glamour.WithWordWrap(max(20, width-len(beside))))
-	if err != nil {
-		return &markdown{} // what cannot be drawn is shown as it was written
-	}
-
-	return &markdown{renderer: renderer}
-}
-
 // replyStyle has no margins, and no colours but those of code.
 func replyStyle() glamourstyle.StyleConfig {
 	style := styles.ASCIIStyleConfig
@@ -58,14 +45,15 @@ func replyStyle() glamourstyle.StyleConfig {
 	return style
 }
 
-// render renders Markdown as lines for a terminal. No control character of the input may reach the terminal, and Markdown can
+// markdown renders Markdown as lines for a terminal. No control character of the input may reach the terminal, and Markdown can
 // write any character by its number.
-func (m *markdown) render(text string) string {
+func markdown(text string, width int) string {
 	text = strings.ReplaceAll(program.Visible(text), "&#", "&amp;#")
-	if m.renderer == nil {
-		return text
+	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(replyStyle()), glamour.WithWordWrap(max(20, width-len(beside))))
+	if err != nil {
+		return text // what cannot be drawn is shown as it was written
 	}
-	out, err := m.renderer.Render(text)
+	out, err := renderer.Render(text)
 	if err != nil {
 		return text
 	}

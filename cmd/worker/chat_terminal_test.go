@@ -162,8 +162,7 @@ func TestY17StopsAnAnswer(t *testing.T) {
 func TestY17MarkdownOnATerminal(t *testing.T) {
 	t.Parallel()
 
-	draw := newMarkdown(47)
-	got := draw.render("**Bold** words that are more than one line of this terminal holds.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+	got := markdown("**Bold** words that are more than one line of this terminal holds.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |", 47)
 	require.Contains(t, got, "\x1b[1mBold")
 	for line := range strings.Lines(ansi.Strip(got)) {
 		require.LessOrEqual(t, ansi.StringWidth(strings.TrimSuffix(line, "\n")), 40, line)
@@ -190,7 +189,7 @@ func TestY17MarkdownOnATerminal(t *testing.T) {
 func TestMarkdownSpeaksToNoTerminal(t *testing.T) {
 	t.Parallel()
 
-	got := newMarkdown(80).render("a\x1b[2Jb &#27;[2J &#x1b;]0;title&#7; `&#27;` [x](javascript:&#27;[2J) \u202e")
+	got := markdown("a\x1b[2Jb &#27;[2J &#x1b;]0;title&#7; `&#27;` [x](javascript:&#27;[2J) \u202e", 80)
 	for text := got; text != ""; {
 		at := strings.IndexAny(text, "\x1b\x07\u202e")
 		if at < 0 {

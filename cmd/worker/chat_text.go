@@ -160,7 +160,7 @@ func (s *textScreen) block(text string) {
 		name = "\n" + beside
 	}
 	s.open = true
-	drawn := newMarkdown(s.width()).render(text)
+	drawn := markdown(text, s.width())
 	s.raw(name + strings.ReplaceAll(drawn, "\n", "\n"+beside) + "\n")
 }
 

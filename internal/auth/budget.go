@@ -39,10 +39,7 @@ func (b *budgets) take(caller string) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	reserved := b.of(caller).requests.Reserve()
-	if !reserved.OK() {
-		return &BudgetError{"Too many requests.", time.Second}
-	}
+	reserved := b.of(caller).requests.Reserve() // it can be had: a burst is 1 at least
 	if wait := reserved.Delay(); wait > 0 {
 		reserved.Cancel()
 

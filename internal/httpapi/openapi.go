@@ -108,37 +108,25 @@ var referenceStyle []byte
 // registerReference serves the API description at the usual places, for programs and as a readable page.
 func (a *api) registerReference(mux *http.ServeMux) {
 	mux.Handle("GET /openapi.json", http.RedirectHandler("/v1/openapi.json", http.StatusMovedPermanently))
-	page := sync.OnceValues(func() (*pageFile, error) { return referencePage(a.huma.OpenAPI()) })
-	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
-		file, err := page()
-		if err != nil {
-			problem.Note(r.Context(), err)
-			problem.Write(w, problem.Of(err))
-
-			return
-		}
-		file.serve(w, r)
-	})
+	page := sync.OnceValue(func() *pageFile { return referencePage(a.huma.OpenAPI()) })
+	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) { page().serve(w, r) })
 	mux.HandleFunc("GET /docs.css", newPageFile("docs.css", referenceStyle, anew).serve)
 }
 
-func referencePage(spec *huma.OpenAPI) (*pageFile, error) {
+func referencePage(spec *huma.OpenAPI) *pageFile {
 	operations := map[string][]*huma.Operation{}
 	for op := range described(spec) {
 		operations[op.Tags[0]] = append(operations[op.Tags[0]], op)
 	}
 	order := func(x, y *huma.Operation) int { return strings.Compare(x.Path+" "+x.Method, y.Path+" "+y.Method) }
-	page, err := template.New("reference").Funcs(template.FuncMap{
+	page := template.Must(template.New("reference").Funcs(template.FuncMap{
 		"operations": func(tag string) []*huma.Operation { return slices.SortedFunc(slices.Values(operations[tag]), order) },
 		"schemaName": func(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] },
-	}).Parse(referenceTemplate)
-	if err != nil {
-		return nil, fmt.Errorf("read the reference's template: %w", err)
-	}
+	}).Parse(referenceTemplate))
 	var html bytes.Buffer
 	if err := page.Execute(&html, spec); err != nil {
-		return nil, fmt.Errorf("write the reference: %w", err)
+		panic(err) // template and description are our own
 	}
 
-	return newPageFile("reference.html", html.Bytes(), anew), nil
+	return newPageFile("reference.html", html.Bytes(), anew)
 }
