@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -62,11 +61,11 @@ func NewTokens(config TokenConfig, logger *slog.Logger) *Tokens {
 // verify returns ErrUnauthorized for an invalid token, whatever is wrong with it, and ErrNoKeys if it cannot be
 // verified for lack of the issuer's keys.
 func (t *Tokens) verify(ctx context.Context, token string) (Credential, error) {
-	signed, kid, alg, err := parseToken(token)
+	signed, err := parseToken(token)
 	if err != nil {
-		return Credential{}, ErrUnauthorized
+		return Credential{}, err
 	}
-	key, err := t.keys.find(ctx, kid, alg)
+	key, err := t.keys.find(ctx, signed.Headers[0].KeyID, jose.SignatureAlgorithm(signed.Headers[0].Algorithm))
 	if err != nil {
 		return Credential{}, err
 	}
@@ -90,22 +89,17 @@ func (t *Tokens) verify(ctx context.Context, token string) (Credential, error) {
 	return Credential{User: user, scopes: scopes, expires: standard.Expiry.Time().Add(clockLeeway)}, nil
 }
 
-var errBadToken = errors.New("not a token with one signature of a known algorithm and a key id")
-
-// parseToken parses a token without checking its signature.
-func parseToken(token string) (signed *jwt.JSONWebToken, kid string, alg jose.SignatureAlgorithm, err error) {
+// parseToken parses a token with one signature, of a known algorithm and with a key's id, without checking it.
+func parseToken(token string) (*jwt.JSONWebToken, error) {
 	if len(token) > maxTokenBytes {
-		return nil, "", "", errBadToken
+		return nil, ErrUnauthorized
 	}
-	signed, err = jwt.ParseSigned(token, tokenAlgorithms)
-	if err != nil {
-		return nil, "", "", fmt.Errorf("%w: %w", errBadToken, err)
-	}
-	if len(signed.Headers) != 1 || signed.Headers[0].KeyID == "" {
-		return nil, "", "", errBadToken
+	signed, err := jwt.ParseSigned(token, tokenAlgorithms)
+	if err != nil || len(signed.Headers) != 1 || signed.Headers[0].KeyID == "" {
+		return nil, ErrUnauthorized
 	}
 
-	return signed, signed.Headers[0].KeyID, jose.SignatureAlgorithm(signed.Headers[0].Algorithm), nil
+	return signed, nil
 }
 
 func textClaim(claims map[string]json.RawMessage, name string) (string, error) {
@@ -114,18 +108,15 @@ func textClaim(claims map[string]json.RawMessage, name string) (string, error) {
 		return "", nil
 	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", fmt.Errorf("read claim: %w", err)
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", errBadToken
+	if json.Unmarshal(raw, &text) != nil || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", ErrUnauthorized
 	}
 
 	return text, nil
 }
 
 // userClaim normalizes the user's name (RFC 8265): otherwise two names that look alike, because of spaces, direction
-// marks or wide letters, would be two users. A name that cannot be normalized yields errBadToken.
+// marks or wide letters, would be two users.
 func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	text, err := textClaim(claims, name)
 	if err != nil {
@@ -133,7 +124,7 @@ func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	}
 	user, err := precis.UsernameCasePreserved.String(text)
 	if err != nil || user == "" || len([]rune(user)) > maxUserName {
-		return "", errBadToken
+		return "", ErrUnauthorized
 	}
 
 	return user, nil
