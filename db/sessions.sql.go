@@ -260,6 +260,57 @@ func (q *Queries) SessionMake(ctx context.Context, db DBTX, arg *SessionMakePara
 	return id, err
 }
 
+const SessionNewest = `-- name: SessionNewest :many
+SELECT s.id, s.last_turn, s.title, s.last_activity_at, coalesce(t.id::text, '')::text AS turn_id, coalesce(t.message, '')::text AS message
+FROM sessions AS s
+LEFT JOIN LATERAL (SELECT l.id, l.message FROM turns AS l WHERE l.session_id = s.id ORDER BY l.number DESC LIMIT 1) AS t ON true
+WHERE s.user_id = $1
+ORDER BY (s.pinned_at IS NOT NULL) DESC, s.last_activity_at DESC, s.id DESC
+LIMIT $2
+`
+
+type SessionNewestParams struct {
+	UserID   uuid.UUID
+	PageSize int32
+}
+
+type SessionNewestRow struct {
+	ID             uuid.UUID
+	LastTurn       int32
+	Title          string
+	LastActivityAt time.Time
+	TurnID         string
+	Message        string
+}
+
+// SessionNewest lists sessions as SessionPage does, each with its last turn; empty for one without turns.
+func (q *Queries) SessionNewest(ctx context.Context, db DBTX, arg *SessionNewestParams) ([]*SessionNewestRow, error) {
+	rows, err := db.Query(ctx, SessionNewest, arg.UserID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*SessionNewestRow
+	for rows.Next() {
+		var i SessionNewestRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.LastTurn,
+			&i.Title,
+			&i.LastActivityAt,
+			&i.TurnID,
+			&i.Message,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const SessionOrigin = `-- name: SessionOrigin :one
 SELECT s.user_id, s.parent_id, s.forked_at_turn FROM sessions AS s WHERE s.id = $1
 `

@@ -3,8 +3,6 @@ package mcpserver
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"alfred/db"
 	"alfred/internal/follow"
 )
@@ -107,13 +105,4 @@ type held struct {
 	Items   int32    `json:"items"`
 	Tokens  int32    `json:"tokens"`
 	Refs    []string `json:"refs" jsonschema:"the rows among them"`
-}
-
-// idOf is how an id is written, "" for none.
-func idOf(id uuid.UUID) string {
-	if id == uuid.Nil {
-		return ""
-	}
-
-	return id.String()
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -186,25 +185,14 @@ func (t *Place) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 
 func (t *Place) newest(ctx context.Context) (*foundOut, error) {
 	out := &foundOut{Turns: []found{}}
-	err := t.read(ctx, func(tx pgx.Tx) error {
-		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.Turns.UserID, PageSize: maxNewest})
-		if err != nil {
-			return err
-		}
-		for _, s := range sessions {
-			last, err := db.New().TurnLast(ctx, tx, s.ID)
-			if errors.Is(err, pgx.ErrNoRows) {
-				last = &db.TurnLastRow{}
-			} else if err != nil {
-				return err
-			}
-			out.Turns = append(out.Turns, found{
-				TurnID: idOf(last.ID), SessionID: s.ID.String(), Number: s.LastTurn, Title: s.Title, At: s.LastActivityAt, Message: excerpt(last.Message),
-			})
-		}
-
-		return nil
+	sessions, err := pg.Value(ctx, t.read, func(tx pgx.Tx) ([]*db.SessionNewestRow, error) {
+		return db.New().SessionNewest(ctx, tx, &db.SessionNewestParams{UserID: t.Turns.UserID, PageSize: maxNewest})
 	})
+	for _, s := range sessions {
+		out.Turns = append(out.Turns, found{
+			TurnID: s.TurnID, SessionID: s.ID.String(), Number: s.LastTurn, Title: s.Title, At: s.LastActivityAt, Message: excerpt(s.Message),
+		})
+	}
 
 	return out, err
 }

@@ -42,6 +42,15 @@ SELECT EXISTS (SELECT FROM entity_refs AS e
         OR EXISTS (SELECT FROM constraints AS c
                    WHERE c.user_id = @user_id AND c.scope = 'lasting' AND c.ended_turn IS NULL AND c.expires_at <= @now::timestamptz))::boolean AS constraints;
 
+-- SessionNewest lists sessions as SessionPage does, each with its last turn; empty for one without turns.
+-- name: SessionNewest :many
+SELECT s.id, s.last_turn, s.title, s.last_activity_at, coalesce(t.id::text, '')::text AS turn_id, coalesce(t.message, '')::text AS message
+FROM sessions AS s
+LEFT JOIN LATERAL (SELECT l.id, l.message FROM turns AS l WHERE l.session_id = s.id ORDER BY l.number DESC LIMIT 1) AS t ON true
+WHERE s.user_id = @user_id
+ORDER BY (s.pinned_at IS NOT NULL) DESC, s.last_activity_at DESC, s.id DESC
+LIMIT @page_size;
+
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many
