@@ -21,23 +21,9 @@ var ErrName = errors.New("a database's name has lower-case letters, digits, - an
 
 var databaseName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// KnownError says that a database has another name already. Under the new one it would refuse all users it serves.
-type KnownError struct{ Name string }
-
-func (e *KnownError) Error() string {
-	return "this database is known as " + e.Name + " already; worker directory add " + e.Name + " gives it another address"
-}
-
-// NameTakenError names users of a database whose names belong to others already.
-type NameTakenError struct{ Names []string }
-
-func (e *NameTakenError) Error() string {
-	return "these names belong to users of another database: " + strings.Join(e.Names, ", ") + "; rename them there (UPDATE users SET name ...) and add the database again"
-}
-
 // AddDatabase makes a database known, or gives it another address, and takes in its users and keys: those of before
 // stay where they are, and a database that has rows of theirs, too, refuses them from now on. It returns how many users are
-// new. Errors: [ErrName], [*KnownError], [*NameTakenError], and nothing is changed.
+// new. Where something is in the way, such as [ErrName], nothing is changed.
 func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, error) {
 	var (
 		added     int64
@@ -80,7 +66,8 @@ func (d *Directory) AddDatabase(ctx context.Context, database Database) (int64, 
 	return added, nil
 }
 
-// checkNoOtherName checks that no other name leads to the database. One that does not answer is taken for another.
+// checkNoOtherName checks that no other name leads to the database: under two, it would refuse all users it serves. One that
+// does not answer is taken for another.
 func (d *Directory) checkNoOtherName(ctx context.Context, name string, database *pgxpool.Pool) error {
 	others, err := d.Databases(ctx)
 	if err != nil {
@@ -103,7 +90,7 @@ func (d *Directory) checkNoOtherName(ctx context.Context, name string, database 
 			return fmt.Errorf("compare with %s: %w", other.Name, err)
 		}
 		if same {
-			return &KnownError{other.Name}
+			return fmt.Errorf("this database is known as %[1]s already; worker directory add %[1]s gives it another address", other.Name)
 		}
 	}
 
@@ -153,7 +140,7 @@ func (d *Directory) takeUsers(ctx context.Context, tx pgx.Tx, users *entries.Use
 		return 0, nil, fmt.Errorf("compare names: %w", err)
 	}
 	if len(taken) > 0 {
-		return 0, nil, &NameTakenError{taken}
+		return 0, nil, fmt.Errorf("these names belong to users of another database: %s; rename them there (UPDATE users SET name ...) and add the database again", strings.Join(taken, ", "))
 	}
 	if added, err = d.q.UserAdd(ctx, tx, users); err != nil {
 		return 0, nil, fmt.Errorf("add users: %w", err)
