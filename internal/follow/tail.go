@@ -66,14 +66,7 @@ func (r *Reader) Events(ctx context.Context, turnID uuid.UUID, after int32, pati
 	return func(yield func([]Event, error) bool) {
 		signal, stop := r.Listener.Subscribe(turnID)
 		defer stop()
-		read := func(ctx context.Context) (events []Event, over bool, err error) {
-			if events, over, err = EventsAfter(ctx, r.Read, turnID, after); len(events) > 0 {
-				after = events[len(events)-1].Seq
-			}
-
-			return events, over, err
-		}
-		Watch(ctx, signal, patience, read)(yield)
+		Watch(ctx, signal, patience, Source(r.Read, turnID, after))(yield)
 	}
 }
 
@@ -119,36 +112,40 @@ func Watch[E any](ctx context.Context, signal <-chan struct{}, patience time.Dur
 	}
 }
 
-// EventsAfter reads a turn's next events in a transaction of run's. over reports that none will follow them: the turn has
-// ended, or is gone with its session.
-func EventsAfter(ctx context.Context, run pg.Run, turnID uuid.UUID, seq int32) (events []Event, over bool, err error) {
-	err = run(ctx, func(tx pgx.Tx) error {
-		events, over = nil, false
-		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: turnID, AfterSeq: seq, PageSize: Batch})
-		if err != nil {
+// Source reads a turn's events after the given seq, each time those after the last ones, in a transaction of run's. over
+// reports that none will follow them: the turn has ended, or is gone with its session.
+func Source(run pg.Run, turnID uuid.UUID, after int32) func(context.Context) (events []Event, over bool, err error) {
+	return func(ctx context.Context) (events []Event, over bool, err error) {
+		err = run(ctx, func(tx pgx.Tx) (err error) {
+			events, over, err = eventsAfter(ctx, tx, turnID, after)
+
 			return err
+		})
+		if err != nil { // what was read may be nothing that the reader may see any more
+			return nil, false, fmt.Errorf("read events: %w", err)
 		}
-		for _, row := range rows {
-			events, over = append(events, Event{Seq: row.Seq, Type: row.Type, Data: row.Data}), terminal(row.Type)
+		if len(events) > 0 {
+			after = events[len(events)-1].Seq
 		}
-		if len(rows) > 0 {
-			return nil
-		}
-		turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			over = true
 
-			return nil
-		}
-		over = err == nil && turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
+		return events, over, nil
+	}
+}
 
-		return err
-	})
-	if err != nil { // what was read may be nothing that the reader may see any more
-		return nil, false, fmt.Errorf("read events: %w", err)
+func eventsAfter(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, seq int32) (events []Event, over bool, err error) {
+	rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: turnID, AfterSeq: seq, PageSize: Batch})
+	for _, row := range rows {
+		events, over = append(events, Event{Seq: row.Seq, Type: row.Type, Data: row.Data}), terminal(row.Type)
+	}
+	if err != nil || len(rows) > 0 {
+		return events, over, err
+	}
+	turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, true, nil
 	}
 
-	return events, over, nil
+	return nil, err == nil && turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, err
 }
 
 // terminal reports whether an event is the last of its turn.

@@ -77,7 +77,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 // turnPosition is the event after which a turn's stream goes on: 0, its beginning, if it has not come as far as the one
 // asked for, since whoever waited for that would miss all before it.
 func (a *api) turnPosition(ctx context.Context, in *eventsIn) (int32, error) {
-	after, err := parseSeq(in.resumeAfter())
+	after, err := parseNumber(in.resumeAfter(), errEventID)
 	if err != nil || after == 0 {
 		return after, err
 	}
@@ -115,23 +115,17 @@ func (in *eventsIn) resumeAfter() string {
 
 var errEventID = problem.Invalid("Last-Event-ID is not an id of this stream.")
 
-// parseSeq parses an event id of a turn's stream.
-func parseSeq(id string) (int32, error) { return parseNumber(id, errEventID) }
-
 // parseNumberSeq parses an event id of a session's stream.
 func parseNumberSeq(id string) (pair, error) { return parsePair(id, pair{}, errEventID) }
 
 // turnSource reads a turn's events.
 func (a *api) turnSource(id uuid.UUID, after int32) source {
+	read := follow.Source(a.door.Read, id, after)
+
 	return func(ctx context.Context) ([]event, bool, error) {
-		rows, over, err := follow.EventsAfter(ctx, a.door.Read, id, after)
-		events := mapped(rows, func(e follow.Event) event {
-			after = e.Seq
+		rows, over, err := read(ctx)
 
-			return event{id: strconv.Itoa(int(e.Seq)), name: e.Type, data: e.Data}
-		})
-
-		return events, over, err
+		return mapped(rows, func(e follow.Event) event { return event{id: strconv.Itoa(int(e.Seq)), name: e.Type, data: e.Data} }), over, err
 	}
 }
 

@@ -14,7 +14,7 @@ func FuzzPositions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if seq, err := parseSeq(text); err == nil {
+		if seq, err := parseNumber(text, errEventID); err == nil {
 			require.GreaterOrEqual(t, seq, int32(0))
 		}
 		if last, err := parseNumberSeq(text); err == nil {

@@ -141,7 +141,9 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 }
 
 func (a *api) turnResults(ctx context.Context, in *turnPageIn) (Page[toolResult], error) {
-	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseResultCursor, func(tx pgx.Tx, after pair, size int32) ([]*db.TurnStepResultPageRow, error) {
+	parse := func(cursor string) (pair, error) { return parsePair(cursor, pair{first: -1}, errCursor) }
+
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parse, func(tx pgx.Tx, after pair, size int32) ([]*db.TurnStepResultPageRow, error) {
 		return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: after.first, AfterCall: after.second, PageSize: size})
 	}, toolResultOf, func(r *db.TurnStepResultPageRow) string { return fmt.Sprintf("%d.%d", r.Step, r.Call) })
 }
@@ -151,9 +153,4 @@ func toolResultOf(r *db.TurnStepResultPageRow) toolResult {
 		Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
 		Refs: r.Refs, Error: turnErrorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
 	}
-}
-
-// parseResultCursor parses step.call; an empty one precedes all of them.
-func parseResultCursor(cursor string) (pair, error) {
-	return parsePair(cursor, pair{first: -1}, errCursor)
 }
