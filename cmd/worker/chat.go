@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"alfred/cmd/internal/program"
@@ -78,8 +79,6 @@ type setting struct {
 	signals  <-chan os.Signal
 }
 
-const chatConns = 3
-
 func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program.Console, where *setting) error {
 	if where.terminal != nil {
 		defer where.terminal.close()
@@ -89,15 +88,12 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 	if err != nil {
 		return err
 	}
-	pool, err := program.OpenDatabase(ctx, e, "alfred chat", chatConns)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	logger := slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return err
-	}
+
+	return program.WithSchema(ctx, e, "alfred chat", func(pool *pgxpool.Pool) error { return c.hold(ctx, s, pool, console, where) })
+}
+
+// hold holds the chat in a database.
+func (c *chatCommand) hold(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, console *program.Console, where *setting) error {
 	user, err := db.New().UserEnsure(ctx, pool, string(c.User))
 	if err != nil {
 		return fmt.Errorf("make user: %w", err)
@@ -107,15 +103,13 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 			return fmt.Errorf("--timezone: %w", err)
 		}
 	}
+	logger := slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	listener := pg.NewListener(pool.Config().ConnConfig, logger)
 	listening, stop := context.WithCancel(ctx)
-	heard := make(chan error, 1)
-	go func() { heard <- listener.Run(listening) }()
-	defer func() {
-		stop()
-		<-heard //nolint:errcheck // it ends without an error when it is stopped
-	}()
-
+	var hearing errgroup.Group
+	hearing.Go(func() error { return listener.Run(listening) })
+	defer hearing.Wait() //nolint:errcheck // it ends without an error when it is stopped
+	defer stop()
 	t := &talk{
 		setting: where, pool: pool, reader: &follow.Reader{Pool: pool, Listener: listener, UserID: user},
 		settings: s, key: c.Key, screen: &textScreen{out: console.Screen, terminal: where.terminal},
