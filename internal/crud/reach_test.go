@@ -50,7 +50,7 @@ func TestColumnsOfTheRowsThatColumnsPointTo(t *testing.T) {
 	require.Contains(t, refused, `meal_plans has no column "colour". Columns:`)
 	for said, path := range map[string]string{"cuisine": "recipe_id.cuisine", "meal_type": "meal_plan_id.meal_type", "recipe.name": "recipe_id.name", "meal_plans.date": "meal_plan_id.date"} {
 		refused = b.refused("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "`+said+`", "op": "=", "value": "thai"}]}`, crud.CodeUnknownColumn)
-		require.Contains(t, refused, "What it points to has: "+path+".", "it is found in what the task points to")
+		require.Regexp(t, `What it points to has: (.*, )?`+path+`[.,]`, refused, "it is found in what the task points to")
 	}
 	b.refused("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "meal_plan_id.user_id", "op": "=", "value": "`+uuid.NewString()+`"}]}`, crud.CodeUnknownColumn)
 	b.refused("write", vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"meal_plan_id.date": "2026-11-05"}}`, crud.CodeUnknownColumn)

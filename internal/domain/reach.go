@@ -43,34 +43,45 @@ func (e *Entity) Reached(name string) *Column {
 	return &reached
 }
 
-// PathsTo are the shortest paths to what is called so in rows that columns point to: of a payment's title that is
-// enrolment_id.course_id.title. Their type may stand for the column: course.title.
-func (e *Entity) PathsTo(name string) (found []string) {
+// Whoever names a column that is elsewhere is told of a few paths, to rows that are near.
+const (
+	mostPaths = 4
+	nearReach = 2
+)
+
+// PathsTo are paths to what is called so in rows that columns point to: of a payment's title that is enrolment_id.course_id.title.
+// Their type may stand for the column: course.title. Those that every row has come first: through one that may be missing, a total
+// would leave rows out.
+func (e *Entity) PathsTo(name string) []string {
 	type stop struct {
 		prefix string
 		entity *Entity
+		sure   bool
 	}
+	var sure, perhaps []string
 	first, rest, isPath := strings.Cut(name, ".")
-	for at, deep := []stop{{"", e}}, 0; len(at) > 0 && deep < maxReach && found == nil; deep++ {
-		var next []stop
-		for _, s := range at {
-			for _, via := range s.entity.Columns {
-				if !via.leads() {
-					continue
-				}
-				path, to := s.prefix+via.Name+".", via.Target()
-				next = append(next, stop{path, to})
-				if isPath && (first == to.Type || first == to.Table) && e.Reached(path+rest) != nil {
-					found = append(found, path+rest)
-				} else if e.Reached(path+name) != nil {
-					found = append(found, path+name)
-				}
+	for at := []stop{{"", e, true}}; len(at) > 0; at = at[1:] {
+		for _, via := range at[0].entity.Columns {
+			if !via.leads() || via.Target() == e || strings.Count(at[0].prefix, ".") == nearReach {
+				continue
+			}
+			next := stop{at[0].prefix + via.Name + ".", via.Target(), at[0].sure && !via.Nullable}
+			at = append(at, next)
+			path := next.prefix + name
+			if isPath && (first == via.Target().Type || first == via.Target().Table) {
+				path = next.prefix + rest
+			}
+			switch {
+			case e.Reached(path) == nil:
+			case next.sure:
+				sure = append(sure, path)
+			default:
+				perhaps = append(perhaps, path)
 			}
 		}
-		at = next
 	}
 
-	return found
+	return slices.Concat(sure, perhaps)[:min(len(sure)+len(perhaps), mostPaths)]
 }
 
 // leads reports whether a path may lead on through the column.
