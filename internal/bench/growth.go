@@ -60,7 +60,7 @@ func (g *grown) measure(ctx context.Context, address string) error {
 			return err
 		}
 		g.Queries, g.RoundTrips = float64(p.sent.Queries)/grownTurns, float64(p.sent.RoundTrips)/grownTurns
-		g.Replied = percentile(p.times(func(l latency) time.Duration { return l.replied }), 0.5)
+		g.Replied = percentile(p.replied, 0.5)
 		changes, err := recorded(ctx, r.pool, func() error { return r.playOut(ctx, sessions, 1) })
 		if err != nil {
 			return err

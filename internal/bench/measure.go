@@ -143,13 +143,13 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	r.CPU = r.CPU.plus(after.cpu.minus(before.cpu))
 	r.add(p)
 
-	return float64(len(p.took)) / p.elapsed.Seconds(), before.position, after.position, err
+	return float64(len(p.whole)) / p.elapsed.Seconds(), before.position, after.position, err
 }
 
 func (r *result) add(p *played) {
-	r.Replied = append(r.Replied, p.times(func(l latency) time.Duration { return l.replied })...)
-	r.Summarized = append(r.Summarized, p.times(func(l latency) time.Duration { return l.summarized })...)
-	r.Counted += len(p.took)
+	r.Replied = append(r.Replied, p.replied...)
+	r.Summarized = append(r.Summarized, p.summarized...)
+	r.Counted += len(p.whole)
 	r.Counts = r.Counts.plus(p.sent)
 	for name, used := range p.names {
 		all := r.Names[name]

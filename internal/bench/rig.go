@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -121,58 +122,46 @@ func (r *rig) stop(ctx context.Context) error {
 type latency struct{ replied, summarized, whole time.Duration }
 
 // play runs n turns in each session, one after the other, all sessions concurrently.
-func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
-	all := make([][]latency, len(sessions))
+func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) (*played, error) {
+	p, lock, start := &played{}, sync.Mutex{}, time.Now()
 	group, ctx := errgroup.WithContext(ctx)
-	for i, session := range sessions {
+	for _, session := range sessions {
 		group.Go(func() error {
 			for range n {
 				took, err := r.turn(ctx, session, looking)
 				if err != nil {
 					return err
 				}
-				all[i] = append(all[i], took)
+				lock.Lock()
+				p.replied, p.summarized, p.whole = append(p.replied, took.replied), append(p.summarized, took.summarized), append(p.whole, took.whole)
+				lock.Unlock()
 			}
 
 			return nil
 		})
 	}
 	err := group.Wait()
-	var flat []latency
-	for _, some := range all {
-		flat = append(flat, some...)
-	}
+	p.elapsed = time.Since(start)
 
-	return flat, err
+	return p, err
 }
 
 // played is what turns took, and what they and their background sent.
 type played struct {
-	took    []latency
+	replied, summarized, whole []time.Duration // of each turn, as in [latency]
+
 	elapsed time.Duration
 	sent    counts
 	names   map[string]usage
 }
 
-// times are those of each turn.
-func (p *played) times(of func(latency) time.Duration) []time.Duration {
-	times := make([]time.Duration, 0, len(p.took))
-	for _, took := range p.took {
-		times = append(times, of(took))
-	}
-
-	return times
-}
-
 // playCounted is play, followed by waiting until no job is left.
 func (r *rig) playCounted(ctx context.Context, sessions []uuid.UUID, n int) (*played, error) {
 	before, names := r.meter.counts(), r.meter.names()
-	start := time.Now()
-	took, err := r.play(ctx, sessions, n)
+	p, err := r.play(ctx, sessions, n)
 	if err != nil {
 		return nil, err
 	}
-	p := &played{took: took, elapsed: time.Since(start)}
 	if err := r.settle(ctx); err != nil {
 		return nil, err
 	}
