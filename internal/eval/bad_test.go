@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"context"
+	"encoding/xml"
 	"os"
 	"strings"
 	"testing"
@@ -86,6 +87,14 @@ func requireReports(t *testing.T, report *eval.Report) {
 	var junit, page, data strings.Builder
 	require.NoError(t, report.JUnit(&junit))
 	require.Contains(t, junit.String(), `tests="7" failures="3" errors="3"`)
+	var parsed struct {
+		Failed []string `xml:"testcase>failure"`
+		Broken []string `xml:"testcase>error"`
+	}
+	require.NoError(t, xml.Unmarshal([]byte(junit.String()), &parsed))
+	require.Len(t, parsed.Failed, 3)
+	require.Len(t, parsed.Broken, 3)
+	require.Contains(t, strings.Join(parsed.Broken, "\n"), `column "flavour" does not exist`, "what is escaped is read as it was")
 	require.NoError(t, report.HTML(&page))
 	require.Contains(t, page.String(), "understand")
 	require.Contains(t, page.String(), "&lt;") // prompts are escaped

@@ -12,13 +12,14 @@ import (
 	"alfred/internal/llm"
 )
 
-//go:embed replay.html report.html style.html
+//go:embed junit.xml replay.html report.html style.html
 var pages embed.FS
 
 // writePage renders one of this folder's page templates. The page is self-contained.
 func writePage(out io.Writer, name string, data any) error {
-	page, err := template.New(name).Funcs(template.FuncMap{"pretty": pretty, "next": func(n int) int { return n + 1 }, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).
-		ParseFS(pages, name, "style.html")
+	page, err := template.New(name).Funcs(template.FuncMap{
+		"clean": clean, "pretty": pretty, "next": func(n int) int { return n + 1 }, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) },
+	}).ParseFS(pages, name, "style.html")
 	if err == nil {
 		err = page.Execute(out, data)
 	}

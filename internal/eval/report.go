@@ -141,14 +141,14 @@ func (r *Result) text(b *strings.Builder) {
 		if t.Outcome == Passed {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.why("  "))
+		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.Why("  "))
 
 		return
 	}
 }
 
-// why says what went wrong, and what happened.
-func (t *Trial) why(indent string) string {
+// Why says what went wrong, and what happened.
+func (t *Trial) Why(indent string) string {
 	var b strings.Builder
 	if t.Error != "" {
 		fmt.Fprintf(&b, "%s%s\n", indent, t.Error)
@@ -172,76 +172,17 @@ func (t *Trial) why(indent string) string {
 	return b.String()
 }
 
-// junitSuite and below are the JUnit format that CI systems read.
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Time     string      `xml:"time,attr"`
-	Stamp    string      `xml:"timestamp,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string      `xml:"name,attr"`
-	Class   string      `xml:"classname,attr"`
-	Time    string      `xml:"time,attr"`
-	Failure *junitFault `xml:"failure,omitempty"`
-	Error   *junitFault `xml:"error,omitempty"`
-}
-
-type junitFault struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
-// JUnit writes each case as a test: failed as a failure, broken as an error.
+// JUnit writes each case as a test, in the format that CI systems read: failed as a failure, broken as an error.
 func (r *Report) JUnit(out io.Writer) error {
-	run := r.Run
-	suite := junitSuite{
-		Name: run.Suite + " " + run.Model, Tests: len(run.Cases), Failures: run.Failed, Errors: run.Broken,
-		Time: fmt.Sprintf("%.3f", run.Seconds), Stamp: run.Started.Format("2006-01-02T15:04:05"),
-	}
-	for i := range run.Cases {
-		suite.Cases = append(suite.Cases, run.Cases[i].junit(run.Suite))
-	}
-	text, err := xml.MarshalIndent(suite, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if _, err := fmt.Fprintf(out, "%s%s\n", xml.Header, text); err != nil {
+	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 
-	return nil
+	return writePage(out, "junit.xml", r.Run)
 }
 
-// junit tells of the first broken trial, else of the first failed one.
-func (r *Result) junit(class string) junitCase {
-	test := junitCase{Name: r.Case, Class: class}
-	seconds := 0.0
-	for n := range r.Trials {
-		t := &r.Trials[n]
-		seconds += t.Seconds
-		fault := &junitFault{Message: clean(t.reason()), Text: clean(t.why(""))}
-		switch {
-		case t.Outcome == Broken && test.Error == nil:
-			test.Error = fault
-		case t.Outcome == Failed && test.Failure == nil:
-			test.Failure = fault
-		}
-	}
-	if test.Error != nil {
-		test.Failure = nil
-	}
-	test.Time = fmt.Sprintf("%.3f", seconds)
-
-	return test
-}
-
-func (t *Trial) reason() string {
+// Reason is the first thing that went wrong.
+func (t *Trial) Reason() string {
 	if len(t.Faults) > 0 {
 		return t.Faults[0].String()
 	}
@@ -252,7 +193,7 @@ func (t *Trial) reason() string {
 // clean removes what XML cannot contain.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' {
+		if r < ' ' && r != '\n' && r != '\t' || r == '\uFFFE' || r == '\uFFFF' {
 			return -1
 		}
 

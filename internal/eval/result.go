@@ -2,6 +2,7 @@ package eval
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -118,6 +119,25 @@ func (r *Result) Successes() int {
 	}
 
 	return n
+}
+
+// Worst is the first broken trial, else the first failed one; nil if every trial passed.
+func (r *Result) Worst() *Trial {
+	outcome := r.Outcome()
+	if outcome == Passed {
+		return nil
+	}
+
+	return &r.Trials[slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Outcome == outcome })]
+}
+
+// Seconds are those of all trials.
+func (r *Result) Seconds() (all float64) {
+	for i := range r.Trials {
+		all += r.Trials[i].Seconds
+	}
+
+	return all
 }
 
 // count totals the cases.
