@@ -46,21 +46,14 @@ func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
 	}
 	var run *Run
 	err := l.onServer(ctx, s, func(server *scratch.Server, template string) (err error) {
-		run, err = (&running{l, s, model, server, template}).all(ctx)
+		run, err = l.all(ctx, s, model, func(c *Case) Trial {
+			return (&trial{lab: l, suite: s, c: c, model: model}).onCopy(ctx, server, template)
+		})
 
 		return err
 	})
 
 	return run, err
-}
-
-// running is a run of a suite in progress.
-type running struct {
-	lab      *Lab
-	suite    *Suite
-	model    string
-	server   *scratch.Server
-	template string // database that trials are copies of
 }
 
 // onServer calls work with the server, cleaned of leftovers, and the template database of the suite's trials.
@@ -83,9 +76,9 @@ func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.
 }
 
 // all runs the trials, some of them concurrently.
-func (r *running) all(ctx context.Context) (*Run, error) {
-	l, s, trials := r.lab, r.suite, max(r.lab.Trials, 1)
-	run := &Run{Suite: s.Suite, Model: r.model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
+func (l *Lab) all(ctx context.Context, s *Suite, model string, try func(c *Case) Trial) (*Run, error) {
+	trials := max(l.Trials, 1)
+	run := &Run{Suite: s.Suite, Model: model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
 	var (
 		group errgroup.Group
 		told  sync.Mutex
@@ -96,7 +89,7 @@ func (r *running) all(ctx context.Context) (*Run, error) {
 		for n := range trials {
 			group.Go(func() error {
 				result := &run.Cases[i].Trials[n]
-				*result = r.try(ctx, &s.Cases[i])
+				*result = try(&s.Cases[i])
 				told.Lock()
 				defer told.Unlock()
 				if l.Progress != nil {
@@ -116,18 +109,18 @@ func (r *running) all(ctx context.Context) (*Run, error) {
 	return run, nil
 }
 
-// try runs one trial on its own database.
-func (r *running) try(ctx context.Context, c *Case) Trial {
+// onCopy runs the trial on a database of its own, a copy of the template.
+func (t *trial) onCopy(ctx context.Context, server *scratch.Server, template string) Trial {
 	if ctx.Err() != nil {
 		return Trial{Outcome: Broken, Error: ctx.Err().Error()}
 	}
-	name, address, err := r.server.Create(ctx, r.template)
+	name, address, err := server.Create(ctx, template)
 	if err != nil {
 		return Trial{Outcome: Broken, Error: err.Error()}
 	}
-	defer dropDatabase(ctx, r.server, name)
+	defer dropDatabase(ctx, server, name)
 
-	return (&trial{lab: r.lab, suite: r.suite, c: c, model: r.model}).run(ctx, address)
+	return t.run(ctx, address)
 }
 
 // dropDatabase drops a database even after the timeout; the next run sweeps up what remains.
