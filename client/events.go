@@ -49,9 +49,6 @@ func (c *ClientWithResponses) FollowSession(ctx context.Context, sessionID, afte
 	})
 }
 
-// errStopped: the caller wants no more.
-var errStopped = errors.New("stopped")
-
 // stream reads one stream over as many connections as it takes.
 type stream struct {
 	connect   func(ctx context.Context, last *string) (*http.Response, error)
@@ -68,7 +65,7 @@ func follow(ctx context.Context, after string, ofTurn bool, connect func(context
 		for {
 			over, err := s.read(ctx)
 			switch {
-			case over || errors.Is(err, errStopped):
+			case over:
 				return
 			case ctx.Err() != nil:
 				yield(Event{}, ctx.Err())
@@ -126,8 +123,8 @@ func (s *stream) read(ctx context.Context) (bool, error) {
 
 			continue
 		}
-		if over, err := s.deliver(event); over || err != nil {
-			return over, err
+		if s.deliver(event) {
+			return true, nil
 		}
 		event = Event{}
 	}
@@ -149,15 +146,15 @@ func (e *Event) add(line []byte) {
 	}
 }
 
-// deliver hands an event on, unless it is none: a comment that keeps the connection alive.
-func (s *stream) deliver(e Event) (bool, error) {
+// deliver hands an event on, unless it is none: a comment that keeps the connection alive. It says whether nothing follows.
+func (s *stream) deliver(e Event) bool {
 	if e.Type == "" {
-		return false, nil
+		return false
 	}
 	s.last, s.pause = e.ID, firstPause
-	if !s.yield(e, nil) {
-		return false, errStopped
+	if !s.yield(e, nil) { // the caller wants no more
+		return true
 	}
 
-	return s.ofTurn && (e.Type == "turn.finished" || e.Type == "turn.failed" || e.Type == "turn.cancelled"), nil
+	return s.ofTurn && (e.Type == "turn.finished" || e.Type == "turn.failed" || e.Type == "turn.cancelled")
 }
