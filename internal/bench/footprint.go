@@ -44,13 +44,7 @@ type footprint struct {
 type programs struct{ dir, address string }
 
 func buildPrograms(ctx context.Context, dir, address string) (*programs, error) {
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "./cmd/worker", "./cmd/api")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("build the programs: %w", err)
-	}
-
-	return &programs{dir: dir, address: address}, nil
+	return &programs{dir: dir, address: address}, build(ctx, "go", "build", "-o", dir+"/", "./cmd/worker", "./cmd/api")
 }
 
 // process is a running program.

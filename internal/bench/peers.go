@@ -40,7 +40,7 @@ func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the peers: %w", err)
 	}
-	if err := buildPeers(ctx, "go", "build", "-C", source, "-o", folder+"/", "./dbos", "./adk"); err != nil {
+	if err := build(ctx, "go", "build", "-C", source, "-o", folder+"/", "./dbos", "./adk"); err != nil {
 		return nil, err
 	}
 	if err := installLangGraph(ctx); err != nil {
@@ -59,14 +59,14 @@ func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 func langGraph() string { return filepath.Join("internal", "bench", "peers", "langgraph") }
 
 func installLangGraph(ctx context.Context) error {
-	return buildPeers(ctx, "npm", "ci", "--silent", "--prefix", langGraph())
+	return build(ctx, "npm", "ci", "--silent", "--prefix", langGraph())
 }
 
-func buildPeers(ctx context.Context, program string, args ...string) error {
+func build(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("build the peers: %w", err)
+		return fmt.Errorf("build with %s: %w", program, err)
 	}
 
 	return nil
