@@ -67,15 +67,14 @@ func Turn(t testing.TB, tx pgx.Tx, session uuid.UUID, o TurnOpts) *db.Turns {
 		text := "internal"
 		code, message = &text, &o.Error
 	}
-	var id uuid.UUID
-	require.NoError(t, tx.QueryRow(t.Context(), `
+	rows, _ := tx.Query(t.Context(), `
 		INSERT INTO turns (session_id, user_id, number, message, mode, status, goal, reply, replied_at, summarized_at, error_code, error_message, started_at, finished_at)
-		SELECT id, user_id, $2, $3, $4, $5, nullif($6, ''), $7, $8, $8, $9, $10, $11, $12 FROM sessions WHERE id = $1 RETURNING id`,
+		SELECT id, user_id, $2, $3, $4, $5, nullif($6, ''), $7, $8, $8, $9, $10, $11, $12 FROM sessions WHERE id = $1 RETURNING *`,
 		session, o.Number, cmp.Or(o.Message, "message "+strconv.Itoa(o.Number)), "plan", o.Status, o.Goal,
-		reply, replied, code, message, started, finished).Scan(&id))
-	_, err := tx.Exec(t.Context(), `UPDATE sessions SET last_turn = greatest(last_turn, $2) WHERE id = $1`, session, o.Number)
+		reply, replied, code, message, started, finished)
+	turn, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[db.Turns])
 	require.NoError(t, err)
-	turn, err := db.New().TurnGet(t.Context(), tx, id)
+	_, err = tx.Exec(t.Context(), `UPDATE sessions SET last_turn = greatest(last_turn, $2) WHERE id = $1`, session, o.Number)
 	require.NoError(t, err)
 
 	return turn
