@@ -258,7 +258,7 @@ func column(e *domain.Entity, name string) (*domain.Column, *Error) {
 	}
 	c := e.Column(name)
 	if c == nil || c.Hidden && c != e.Key {
-		return nil, failColumn(CodeUnknownColumn, name, "%s has no column %q. Columns: %s.",
+		return nil, failColumn(CodeUnknownColumn, name, "%s has no column %q."+columnsAre+"%s.",
 			e.Table, registry.Scrub(name), visibleNames(e))
 	}
 

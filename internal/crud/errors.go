@@ -75,6 +75,9 @@ func badValue(c *domain.Column, format string, args ...any) *Error {
 // faults collects everything wrong with an input, so that a model can correct it in one answer.
 type faults []*Error
 
+// columnsAre begins a table's columns in a refusal. One list serves all wrong columns of a call.
+const columnsAre = " Columns: "
+
 // maxFaults is how many are reported; more would help nobody.
 const maxFaults = 12
 
@@ -103,8 +106,13 @@ func (f faults) one() *Error {
 	}
 	messages := make([]string, 0, maxFaults)
 	for _, fault := range f[:min(len(f), maxFaults)] {
-		if !slices.Contains(messages, fault.Message) {
-			messages = append(messages, fault.Message)
+		about, columns, lists := strings.Cut(fault.Message, columnsAre)
+		told := lists && slices.ContainsFunc(messages, func(m string) bool { return strings.HasSuffix(m, columnsAre+columns) })
+		if !told {
+			about = fault.Message
+		}
+		if !slices.Contains(messages, about) {
+			messages = append(messages, about)
 		}
 	}
 	if more := len(f) - maxFaults; more > 0 {

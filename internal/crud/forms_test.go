@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,4 +91,15 @@ func TestWordsOfAList(t *testing.T) {
 		b.exec(`DELETE FROM desk.tickets WHERE subject = 'new'`)
 	}
 	require.Equal(t, "status has to be one of done, in_progress, on hold.", b.refused("write", vocab.ToolCreate, `{"table": "tickets", "data": {"subject": "new", "status": "waiting"}}`, crud.CodeBadValue))
+}
+
+// Several wrong columns of a call are refused with one list of those that there are.
+func TestColumnsAreListedOnce(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	refused := b.refused("write", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x", "colour": "red", "size": 3}}`, crud.CodeUnknownColumn)
+	require.Contains(t, refused, `tasks has no column "colour" to write. Columns: title`)
+	require.Contains(t, refused, `tasks has no column "size" to write.`)
+	require.Equal(t, 1, strings.Count(refused, "Columns: "))
 }

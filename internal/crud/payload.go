@@ -124,13 +124,13 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	}
 	c, err := column(e, name)
 	if err != nil {
-		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), writableNames(e))
+		return nil, failColumn(err.Code, name, "%s has no column %q to write."+columnsAre+"%s.", e.Table, registry.Scrub(name), writableNames(e))
 	}
 	switch {
 	case c.Generated:
 		return nil, failColumn(CodeBadArgument, name, "%s is computed%s; write what it is made of, or leave it out.", name, commentOf(c))
 	case !c.Writable:
-		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, writableNames(e))
+		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written."+columnsAre+"%s.", name, writableNames(e))
 	}
 
 	return c, nil
