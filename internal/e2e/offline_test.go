@@ -302,6 +302,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"Show my recipes", "butter chicken", nil},
 			{"put the butter chicken on monday and the shakshuka on tuesday", `(?s)saved mon.*say: put the shakshuka on tuesday`, []fact{{"Monday dinner Butter Chicken", dinners}}},
 			{"put the shakshuka on tuesday", `saved tue`, nil},
+			{"we are out of eggs, add it to the shopping list", `^saved eggs[^\n]*(\n\nThis can be undone\.)?$`, nil},
 		},
 		"TwoExcluded": {
 			{"Show my recipes", "butter chicken", nil},

@@ -105,7 +105,10 @@ func (s *scene) firstWish(text string, whole *command) *command {
 	if atOnce || !wish.standsAlone(whole) || !other.standsAlone(whole) {
 		return whole
 	}
-	wish.rest = m[2]
+	again := wish.is(verbAdd) && other.is(verbAdd) && other.kind == wish.kind && isPronoun(trimName(other.object))
+	if !again { // "we are out of milk, add it to the list" is one wish
+		wish.rest = m[2]
+	}
 
 	return wish
 }
