@@ -271,11 +271,14 @@ func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 	via := e.Column(link)
 	if !isPath || via == nil || via.Target() == nil {
 		c, err := column(e, name)
-		if paths := e.PathsTo(name); err != nil && len(paths) > 0 {
+		if err == nil {
+			return c, nil
+		}
+		if paths := e.PathsTo(name); len(paths) > 0 {
 			err.Message += " What it points to has: " + strings.Join(paths, ", ") + "."
 		}
 
-		return c, err
+		return nil, err
 	}
 	if c := e.Reached(name); c != nil && !c.Hidden {
 		return c, nil

@@ -189,10 +189,17 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 	}))
 }
 
+// ownLabels are the labels of rows, and whether they are all different.
+func ownLabels(e *domain.Entity, rows []map[string]any) (labels []string, distinct bool) {
+	labels = each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
+
+	return labels, len(slices.Compact(slices.Sorted(slices.Values(labels)))) == len(labels)
+}
+
 // distinctLabels are the labels of rows; where some are alike, what else is said of the rows.
 func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
-	labels := each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
-	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) == len(labels) {
+	labels, distinct := ownLabels(e, rows)
+	if distinct {
 		return labels
 	}
 

@@ -25,8 +25,13 @@ func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string
 	all := d.targetsSoFar(s).Rows
 	count := len(all)
 	rows := each(firstOfEach(all, func(row map[string]any) string { return into[keyText(row, s.entity)] }), maps.Clone[map[string]any])
-	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, append(linksOf(s.entity.Label, s.entity.Spoken), pointsTo(s.entity)...)...); err != nil {
+	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
 		return "", err
+	}
+	if _, distinct := ownLabels(s.entity, rows); !distinct { // whose each is tells them apart
+		if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, pointsTo(s.entity)...); err != nil {
+			return "", err
+		}
 	}
 	verb := map[string]string{vocab.ToolCreate: "add", vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name

@@ -106,7 +106,7 @@ func (c *Column) describe(e *Entity) string {
 
 // InSets reports whether reads have a column without naming it, by summary or text.
 func (e *Entity) InSets(c *Column) bool {
-	return c == e.Key || slices.Contains(slices.Concat(e.Sets["summary"], e.Sets["text"]), c.Name)
+	return c == e.Key || slices.Contains(e.Sets["summary"], c.Name) || slices.Contains(e.Sets["text"], c.Name)
 }
 
 // neverWritten reports whether a column is never written.

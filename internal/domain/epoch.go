@@ -38,6 +38,13 @@ func (s *source) countAsDeclared() error {
 	return nil
 }
 
+// bindEpoch refuses what only views can do.
+func (b *typeBinder) bindEpoch() {
+	if len(b.own.Epoch) > 0 && b.decl.Source.Schema == "" {
+		b.problemf("epoch", "epoch: only views of Alfred's show counts as times; declare a view of yours")
+	}
+}
+
 func (c *Column) count(perSecond int) { c.perSecond, c.Kind = perSecond, KindTimestamp }
 
 func (c *Column) counts() bool { return c.perSecond > 0 }

@@ -70,13 +70,6 @@ func (v *viewedType) marking(mark string) string {
 	return strings.Join(append([]string{quote(v.Decl.Gone) + " = " + mark}, v.changed()...), ", ")
 }
 
-// bindEpoch refuses what only views can do.
-func (b *typeBinder) bindEpoch() {
-	if len(b.own.Epoch) > 0 && b.decl.Source.Schema == "" {
-		b.problemf("epoch", "epoch: only views of Alfred's show counts as times; declare a view of yours")
-	}
-}
-
 // bindGone hides the column that marks rows, of which a view shows those without a mark.
 func (b *typeBinder) bindGone() {
 	switch {
