@@ -115,6 +115,27 @@ func TestNumbersAreNotPadded(t *testing.T) {
 	require.Contains(t, shown("read", vocab.ToolRead, `{"table": "stocks", "filters": [{"field": "quantity", "op": "=", "value": 49.5}]}`), `"quantity": 49.5`)
 }
 
+// A price that a table computes from cents has the sixteen decimals of a division, and so had its total; of what somebody wrote, each is meant.
+func TestNumbersOfADivisionAreNotPadded(t *testing.T) {
+	t.Parallel()
+
+	b := setupViews(t, "bills", `CREATE SCHEMA bills;
+		CREATE TABLE bills.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE bills.items (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES bills.users, name text NOT NULL,
+			cents integer NOT NULL, price numeric GENERATED ALWAYS AS (cents / 100.0) STORED, fee numeric NOT NULL, rate numeric(19, 4) NOT NULL);
+		INSERT INTO bills.users (name) VALUES ('Ada');
+		INSERT INTO bills.items (user_id, name, cents, fee, rate) VALUES (1, 'Visit', 9500, 4.50, 240)`, nil)
+	b.ok("read", vocab.ToolRead, `{"table": "items"}`)
+	shown := func() string {
+		return query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID)
+	}
+	for _, want := range []string{`"price": 95}`, `"fee": 4.50,`, `"rate": 240,`} {
+		require.Contains(t, shown(), want)
+	}
+	b.ok("analyze", vocab.ToolAnalyze, `{"table": "items", "aggregates": [{"fn": "sum", "column": "price", "as": "n"}]}`)
+	require.JSONEq(t, `[{"n": 95}]`, shown())
+}
+
 // A list may have a type with a name of its own.
 func TestListsOfADomainType(t *testing.T) {
 	t.Parallel()

@@ -108,11 +108,12 @@ func columnList(columns []*domain.Column) string {
 	return joinEach(columns, ", ", func(c *domain.Column) string { return trimPadding(c, c.SQL()) + " AS " + quoted(c.Name) })
 }
 
-var padded = regexp.MustCompile(`^numeric\(\d+,(\d\d|[7-9])\)$`)
+var padded = regexp.MustCompile(`^numeric\(\d+,(\d\d|[4-9])\)$`)
 
-// trimPadding is a value without the zeros that its column pads it with, where those say nothing: a price of Prisma's has thirty.
+// trimPadding is a value without the zeros that its column pads it with, where those say nothing: a price of Prisma's has thirty, one
+// that is computed as cents / 100.0 sixteen.
 func trimPadding(c *domain.Column, value string) string {
-	if padded.MatchString(c.FullType) {
+	if padded.MatchString(c.FullType) || c.Generated && c.FullType == "numeric" {
 		return "trim_scale(" + value + ")"
 	}
 
