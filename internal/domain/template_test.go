@@ -30,6 +30,7 @@ func TestTemplateRender(t *testing.T) {
 		{"{slot:Jan 2 15:04}", map[string]any{"slot": `["2026-11-28 22:00:00+05:30","2026-11-29 01:00:00+05:30")`}, "Nov 28 22:00 to Nov 29 01:00"},
 		{"{slot:Jan 2 15:04}", map[string]any{"slot": `["2026-11-28 22:00:00",)`}, "from Nov 28 22:00"},
 		{"{days:Jan 2}", map[string]any{"days": "[2026-01-01,2026-02-01)"}, "Jan 1 to Jan 31"},
+		{"{slot:Jan 2 15:04}", map[string]any{"slot": "[2026-11-30 09:00,2026-11-30 09:40)"}, "Nov 30 09:00 to 09:40"}, // as it stands in a draft
 		{"{days:Jan 2 15:04}", map[string]any{"days": "[2026-01-01,2026-01-02)"}, "Jan 1"},
 		{"{days:Jan 2}", map[string]any{"days": "(,2026-02-01)"}, "until Jan 31"},
 		{"{days:Jan 2}", map[string]any{"days": "[2026-01-01,infinity)"}, "[2026-01-01,infinity)"},

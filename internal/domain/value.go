@@ -10,7 +10,7 @@ import (
 )
 
 // layouts of dates and times in rows decoded from JSON.
-var layouts = []string{time.DateOnly, time.TimeOnly, "15:04", time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime}
+var layouts = []string{time.DateOnly, time.TimeOnly, "15:04", time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime, "2006-01-02 15:04"}
 
 // present reports whether a value decoded from JSON carries information: not null, "", empty lists and objects, or
 // false.
