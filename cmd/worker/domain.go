@@ -36,6 +36,7 @@ type domainReport struct {
 	Entities   []string         `json:"entities"`
 	Problems   []domain.Problem `json:"problems"`
 	Subdomains []string         `json:"subdomains"`
+	Outdated   string           `json:"outdated,omitempty"` // why the views have to be attached again, and what that would change
 	// Broken and Untried are the result of a probe.
 	Broken  []string `json:"broken,omitempty"`
 	Untried []string `json:"untried,omitempty"`
@@ -46,7 +47,15 @@ type domainReport struct {
 func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxpool.Pool, console *program.Console) error {
 	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domain.Problem{}, Subdomains: []string{}}
-	bound, err := program.OpenDomain(ctx, pool, c.Domain)
+	files, file := domain.Find(c.Domain)
+	decl, err := domain.Load(files, file)
+	if err == nil {
+		report.Outdated, err = domain.Outdated(ctx, pool, decl)
+	}
+	var bound *domain.Domain
+	if err == nil {
+		bound, err = domain.Bind(ctx, pool, decl)
+	}
 	mismatch, mismatched := errors.AsType[*domain.CheckError](err)
 	switch {
 	case mismatched:
@@ -54,7 +63,7 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxp
 	case err != nil:
 		return err
 	default:
-		if err := report.add(ctx, pool, bound, c.Probe); err != nil {
+		if err := report.add(ctx, pool, bound, c.Probe && report.Outdated == ""); err != nil {
 			return err
 		}
 	}
@@ -63,6 +72,9 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, pool *pgxp
 	}
 	if mismatched {
 		return fmt.Errorf("%d mismatches between %s and the database", len(mismatch.Problems), c.Domain)
+	}
+	if report.Outdated != "" {
+		return fmt.Errorf("the views of %s are outdated", c.Domain)
 	}
 	if len(report.Broken) > 0 {
 		return fmt.Errorf("%s does not keep users apart", c.Domain)
@@ -94,11 +106,15 @@ func (r *domainReport) add(ctx context.Context, pool *pgxpool.Pool, bound *domai
 
 // text is the report for people.
 func (r *domainReport) text(mismatch *domain.CheckError) string {
-	if mismatch != nil {
-		return mismatch.Error()
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d entity types and %d subdomains, no mismatch", r.Domain, len(r.Entities), len(r.Subdomains))
+	if mismatch != nil {
+		b.WriteString(mismatch.Error())
+	} else {
+		fmt.Fprintf(&b, "%s: %d entity types and %d subdomains, no mismatch", r.Domain, len(r.Entities), len(r.Subdomains))
+	}
+	if r.Outdated != "" {
+		b.WriteString("\noutdated: " + r.Outdated)
+	}
 	for _, one := range r.Broken {
 		b.WriteString("\nbroken: " + one)
 	}

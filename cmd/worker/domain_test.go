@@ -71,6 +71,33 @@ func TestDoctorNamesUsersWithoutAnAccount(t *testing.T) {
 	require.Regexp(t, `ok   accounts +1 of \d users are no account of grove_alfred and see no rows: eve; `, out)
 }
 
+// Whoever upgrades learns from check, without a probe, that the views are still those of the last version.
+func TestDomainCheckNamesOutdatedViews(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	execute(t, pool, `CREATE SCHEMA glade; CREATE TABLE glade.users (id integer PRIMARY KEY, name text);
+		CREATE TABLE glade.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES glade.users, name text NOT NULL)`)
+	dir := t.TempDir()
+	e := settings.Env{"DATABASE_URL": url, "ALFRED_DOMAIN": filepath.Join(dir, "glade.yaml")}
+	mustWork(t, e, "domain", "init", "--schema", "glade", "--dir", dir)
+	mustWork(t, e, "domain", "attach")
+	require.Contains(t, mustWork(t, e, "domain", "check"), "no mismatch\n")
+
+	execute(t, pool, `COMMENT ON SCHEMA glade_alfred IS 'as an earlier version wrote it'`)
+	out, err := worker(t, e, "domain", "check")
+	require.ErrorContains(t, err, "the views of "+e["ALFRED_DOMAIN"]+" are outdated")
+	require.Contains(t, out, "which would change nothing but rights\n")
+	execute(t, pool, `DROP VIEW glade_alfred.trees`)
+	execute(t, pool, `CREATE VIEW glade_alfred.trees AS SELECT t.id, t.name, t.user_id, t.xmin::text AS _version FROM glade.trees AS t WHERE false; GRANT SELECT ON glade_alfred.trees TO alfred_tenant`)
+	out, err = worker(t, e, "domain", "check")
+	require.ErrorContains(t, err, "1 mismatches", "and what is the cause")
+	require.Contains(t, out, "\noutdated: the views were made from another declaration, from other tables or by another version: run worker domain attach, which would change view trees\n")
+}
+
 // A developer's path with an existing schema: init, check, fix, check.
 func TestDomainInitThenCheck(t *testing.T) {
 	t.Parallel()

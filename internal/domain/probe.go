@@ -62,15 +62,15 @@ func (p *prober) probeViews(ctx context.Context, db DB) error {
 	if p.decl.Source.Schema == "" {
 		return nil
 	}
-	s, _, err := views(ctx, db, p.decl)
+	s, sql, err := views(ctx, db, p.decl)
 	if err != nil {
 		return err
 	}
-	made, err := p.texts(ctx, "", "SELECT coalesce(obj_description(to_regnamespace("+literalSQL(quote(p.decl.Schema))+"), 'pg_namespace'), '')")
-	if err == nil && made[0] != s.made {
-		p.brokenf("the views were made from another declaration, from other tables or by another version: run worker domain attach")
-	}
 	p.source = s
+	outdated, err := s.outdated(ctx, p.tx, sql)
+	if outdated != "" {
+		p.brokenf("%s", outdated)
+	}
 
 	return err
 }

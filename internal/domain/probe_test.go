@@ -76,7 +76,7 @@ CREATE TABLE shed.tools (id integer PRIMARY KEY, user_id integer NOT NULL REFERE
 	v := bound(t, tx, "shed", `gone: "deleted_at"`, `hidden: [deleted_at]`)
 	for to, broken := range map[string][]string{
 		`label: "{name}!"`: nil, // of which views know nothing
-		`label: "{name}"`:  {"the views were made from another declaration, from other tables or by another version: run worker domain attach"},
+		`label: "{name}"`:  {"the views were made from another declaration, from other tables or by another version: run worker domain attach, which would change view tools"},
 	} {
 		text := strings.Replace(v.Text, `label: "{name}"`, to, 2)
 		if broken == nil {
@@ -88,6 +88,34 @@ CREATE TABLE shed.tools (id integer PRIMARY KEY, user_id integer NOT NULL REFERE
 		require.NoError(t, err)
 		require.Equal(t, broken, proof.Broken)
 	}
+}
+
+// After an upgrade, check says that the views of the last version still stand, and what attaching them would change. Nothing is changed yet.
+func TestViewsMadeByAnotherVersion(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.ReplaceAll(harbour, "harbour", "pontoon"))
+	v := bound(t, tx, "pontoon", harbourReview...)
+	outdated := func() string {
+		found, err := domain.Outdated(t.Context(), tx, v.Decl)
+		require.NoError(t, err)
+
+		return found
+	}
+	require.Empty(t, outdated())
+	exec(t, tx, `COMMENT ON SCHEMA pontoon_alfred IS 'Views of pontoon, as written by the last version.';
+CREATE OR REPLACE VIEW pontoon_alfred.places WITH (security_barrier = true) AS SELECT t.id, t.member_id, t.label, t.fee, t.xmin::text AS _version FROM pontoon.places AS t WHERE false;
+CREATE OR REPLACE FUNCTION pontoon_alfred.trips_write() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE VIEW pontoon_alfred.former AS SELECT 1 AS one; DROP VIEW pontoon_alfred.long_boats`)
+	for range 2 {
+		require.Equal(t, "the views were made from another declaration, from other tables or by another version: run worker domain attach, "+
+			"which would change function trips_write, view former (gone), view long_boats (new), view places", outdated())
+	}
+	require.NoError(t, domain.Attach(t.Context(), tx, v.Decl, v.SQL))
+	require.Empty(t, outdated())
+	exec(t, tx, `ALTER TABLE pontoon.places RENAME TO piers`)
+	require.Contains(t, outdated(), "run worker domain attach, which would fail: write views: table pontoon.places does not exist")
 }
 
 // A row may name people beside its owner; without a list of them that all may see, it names nobody else.
