@@ -81,7 +81,7 @@ func (w *Worker) start(ctx context.Context, pool *pgxpool.Pool, logger *slog.Log
 		Deadline: cmp.Or(w.Deadline, engine.Deadline), RetentionDecayTurns: engine.RetentionDecay, Grace: w.Grace,
 		Traces: w.Traces, Metrics: w.Metrics,
 	}
-	index := engine.Furnish(&config, searcher, prompt.DefaultConfig())
+	index := engine.Complete(&config, searcher, prompt.DefaultConfig())
 
 	return engine.Start(ctx, config, index)
 }
@@ -95,7 +95,7 @@ func (w *Worker) bind(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	err = engine.Proven(ctx, pool, files, file)
+	err = engine.CheckProven(ctx, pool, files, file)
 	if !errors.Is(err, engine.ErrUnproven) {
 		return bound, err
 	}

@@ -67,7 +67,7 @@ func (a *act) decide(ctx context.Context, rec *recorder) (*nodes.ActOutput, erro
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	in := c.s.acted(a.out)
 	in.ready = a.ready
-	in.said = in.ready && c.s.said() != nil || a.out.Words != ""
+	in.said = in.ready && c.s.prewritten() != nil || a.out.Words != ""
 	permission, agreed, err := c.s.permission()
 	if err != nil {
 		return move{}, err
@@ -88,7 +88,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if err := a.touch(ctx, c); err != nil {
 		return move{}, err
 	}
-	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Unsaid(a.out.Words) }) {
+	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.MissingFrom(a.out.Words) }) {
 		a.out.Words = "" // the next decision, or whoever words the reply, must see the notice first
 	}
 	c.remember(a.out, &outcome)

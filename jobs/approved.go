@@ -108,7 +108,7 @@ func (u *understand) approvedSteps(asked *question) []nodes.Step {
 	carryOut := nodes.Step{
 		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(asked.Calls), Description: "Do what the user has approved: " + asked.textForModels(), Needs: "refs",
 	}
-	waited := u.s.stepsThatWaited(asked)
+	waited := u.s.waitingSteps(asked)
 
 	return slices.Concat([]nodes.Step{carryOut}, waited, u.stepsBesideYes(asked, waited))
 }
@@ -123,9 +123,9 @@ func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
 	return cmp.Or(subdomain, nodes.NoSubdomain)
 }
 
-// stepsThatWaited returns the steps that a question kept. The calls of one are decided anew if a row that they change has
+// waitingSteps returns the steps that a question kept. The calls of one are decided anew if a row that they change has
 // been written or read since: their planner has not seen it as it is now.
-func (s *state) stepsThatWaited(asked *question) []nodes.Step {
+func (s *state) waitingSteps(asked *question) []nodes.Step {
 	for i := range asked.Rest {
 		step := &asked.Rest[i]
 		if slices.ContainsFunc(s.rowsChangedIn(step), func(ref string) bool {
@@ -186,7 +186,7 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 		said := nodes.InWords(call, u.s.runner.pluralOf(call))
 		switch {
 		case u.s.repeatsApproved(call, asked) || slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }):
-		case u.isSaid(call, asked):
+		case u.isMentioned(call, asked):
 			step.Calls, words = append(step.Calls, planned[i]), append(words, said)
 		case !undecidedIn(waited, step):
 			u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: said, Needs: "refs", Undone: "the message does not say so plainly"})

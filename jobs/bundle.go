@@ -39,9 +39,9 @@ func (b *bundle) report(ctx context.Context, r *Runner) {
 // mayBundle reports whether another decision may follow in this transaction.
 func (c *commit) mayBundle() bool { return c.s.d.attempt == 1 && c.s.d.snoozes == 0 }
 
-// goOn makes the next decision in the same transaction if code can make it; otherwise it commits. carried returns
+// continueInTx makes the next decision in the same transaction if code can make it; otherwise it commits. carried returns
 // the view after the decision just written.
-func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
+func (c *commit) continueInTx(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
 	locked := int64(1)
 	if next.Node == vocab.NodeReply { // waiting for it would break the order of locks
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
@@ -80,7 +80,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	if namesRows(d.Node) {
 		first.Exec("forget the mark", view.Release, nil)
 	}
-	if err := first.Later(ctx, c.tx); err != nil {
+	if err := first.Defer(ctx, c.tx); err != nil {
 		return nil, false, err
 	}
 	next, err = newCommit(report.s, c.bundle).write(ctx, dec, report)

@@ -70,7 +70,7 @@ func newCommit(s *state, in *bundle) *commit {
 func (c *commit) write(ctx context.Context, dec decision, report *report) (*delivery, error) {
 	fence := &pg.Batch{}
 	dec.fence(fence, c)
-	if err := fence.Later(ctx, c.tx); err != nil {
+	if err := fence.Defer(ctx, c.tx); err != nil {
 		return nil, err
 	}
 	m, err := dec.effects(ctx, c)
@@ -118,7 +118,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	}
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
-	return c.handOn(ctx, m)
+	return c.handOff(ctx, m)
 }
 
 // carryRound keeps the model call that the step's next decision continues. The stored request of a replayed answer may differ
@@ -201,7 +201,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question, done ...int32)
 	if err := c.s.keepWaiting(ask, done); err != nil {
 		return err
 	}
-	if err := c.tellApart(ctx, ask); err != nil {
+	if err := c.distinguishOptions(ctx, ask); err != nil {
 		return err
 	}
 	stored := *ask

@@ -88,9 +88,9 @@ func (q *question) agreedCalls(p nodes.Permission, message string) []crud.Approv
 // longestYes is how many letters and digits a message has at most that says yes and nothing more, whatever its language.
 const longestYes = 24
 
-// isSaid reports whether a short message that says yes says anything of a call that the user was not asked about: a word of its values
+// isMentioned reports whether a short message that says yes says anything of a call that the user was not asked about: a word of its values
 // or of the names of its rows, though with another ending, or a phrase that means one of these rows. Longer ones say more than yes.
-func (u *understand) isSaid(call vocab.Call, asked *question) bool {
+func (u *understand) isMentioned(call vocab.Call, asked *question) bool {
 	message, known := strings.ToLower(u.s.Turn.Message), strings.ToLower(asked.Text)
 	refs := slices.Collect(vocab.Refs(string(call.Args)))
 	named := func(m nodes.Mention) bool {

@@ -49,9 +49,9 @@ func (r *Runner) withDeadline(ctx context.Context, d delivery, s *state) (contex
 	return context.WithDeadlineCause(ctx, s.until, errDeadline)
 }
 
-// tellSlow notifies waiting clients, once, when a run takes long: they may cancel it. The returned function must be
+// reportSlow notifies waiting clients, once, when a run takes long: they may cancel it. The returned function must be
 // called when the run ends.
-func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
+func (r *Runner) reportSlow(ctx context.Context, d delivery) (stop func()) {
 	if d.Node == vocab.NodeSummarize {
 		return func() {} // the user already has the reply
 	}
@@ -60,7 +60,7 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 		defer close(told)
 		var slow events
 		slow.add("node.waiting", map[string]any{"node": d.Node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
-		if err := r.tell(ctx, d, slow); err != nil && !errors.Is(err, errStale) && ctx.Err() == nil {
+		if err := r.publish(ctx, d, slow); err != nil && !errors.Is(err, errStale) && ctx.Err() == nil {
 			r.Logger.WarnContext(ctx, "slow model not told", slog.Any("error", err))
 		}
 	})

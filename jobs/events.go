@@ -33,9 +33,9 @@ func (e events) encoded() (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// tell shows events in their own transaction while the decision is being made; errStale if the turn no longer waits for
+// publish sends events in their own transaction while the decision is being made; errStale if the turn no longer waits for
 // it.
-func (r *Runner) tell(ctx context.Context, d delivery, e events) error {
+func (r *Runner) publish(ctx context.Context, d delivery, e events) error {
 	encoded, err := e.encoded()
 	if err != nil {
 		return err

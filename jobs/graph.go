@@ -172,7 +172,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	case out.StepComplete != nil:
 		return in.afterComplete(out.StepComplete, outcome)
 	case (in.quick || in.ready || out.Words != "") && len(out.Calls) > 0:
-		return in.afterComplete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
+		return in.afterComplete(&nodes.StepComplete{Summary: outcome.Summary()}, outcome)
 	default:
 		return move{next: vocab.NodeAct}
 	}
@@ -186,9 +186,9 @@ func afterApproved(outcome *crud.Outcome, in acted) move {
 	case outcome.Failed():
 		return in.afterStep(&ending{outcome: db.StepOutcomeFailed, summary: "Nothing was changed: " + firstError(outcome)})
 	case rowsOf(vocab.StepWrite, outcome) == 0:
-		return in.afterStep(&ending{outcome: db.StepOutcomeEmpty, summary: outcome.Told()})
+		return in.afterStep(&ending{outcome: db.StepOutcomeEmpty, summary: outcome.Summary()})
 	default:
-		return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: outcome.Told()})
+		return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: outcome.Summary()})
 	}
 }
 
@@ -250,7 +250,7 @@ func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
 	}
 	did.Results = append(did.Results, outcome.Results...)
 
-	return did.Told() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
+	return did.Summary() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
 }
 
 // afterStop ends the step by code. It never counts as success.

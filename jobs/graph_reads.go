@@ -25,7 +25,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	p := planReads{in, map[string]bool{}}
 	var plan []nodes.Step
 	for i, s := range steps {
-		s.Calls = p.meant(s.Calls)
+		s.Calls = p.withMentionedRefs(s.Calls)
 		switch {
 		case s.Type == vocab.StepRead:
 			if needed := p.neededInFull(s, steps[i+1:]); len(needed) > 0 {
@@ -49,9 +49,9 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	return plan
 }
 
-// meant adds to planned changes by name the refs of the rows that the message means by that name: those are known, so that nothing
+// withMentionedRefs adds to planned changes by name the refs of the rows that the message means by that name: those are known, so that nothing
 // has to be read, and nobody is asked which of several namesakes.
-func (p *planReads) meant(calls []json.RawMessage) []json.RawMessage {
+func (p *planReads) withMentionedRefs(calls []json.RawMessage) []json.RawMessage {
 	calls = slices.Clone(calls)
 	for i, raw := range calls {
 		var call map[string]any

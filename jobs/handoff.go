@@ -16,9 +16,9 @@ import (
 // us: ending it without a commit (release), stopping between decisions (handOn), time limits and panics (worker.go),
 // cancelling (runs.go), recovery of lost jobs (recover.go).
 
-// handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
+// handOff ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.
-func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
+func (c *commit) handOff(ctx context.Context, m move) (*delivery, error) {
 	c.changed.User = c.changed.User || c.changed.Rows
 	made := &c.made
 	made.Wrote = c.changed.User
@@ -38,7 +38,7 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 		return nil, fmt.Errorf("carry the view: %w", err)
 	}
 	if m.coded && !c.reload && c.mayBundle() {
-		return c.goOn(ctx, &next, carried)
+		return c.continueInTx(ctx, &next, carried)
 	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
 		return nil, err

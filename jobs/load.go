@@ -56,12 +56,12 @@ func (r *Runner) compareCarried(ctx context.Context, tx pgx.Tx, d delivery, v *v
 	if err != nil {
 		return err
 	}
-	differs := v.Differs(loaded)
+	differs := v.Diff(loaded)
 	if differs != "" && !last { // among a commit's statements, others' commits may show in a later read only
 		if loaded, err = r.loadIn(ctx, tx, d, last); err != nil {
 			return err
 		}
-		differs = v.Differs(loaded)
+		differs = v.Diff(loaded)
 	}
 	if differs == "" {
 		return nil
@@ -112,7 +112,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		first := &pg.Batch{}
 		first.Exec("keep plans", db.LoadPlans, nil)
-		if err := first.Later(ctx, tx); err != nil {
+		if err := first.Defer(ctx, tx); err != nil {
 			return err
 		}
 

@@ -22,7 +22,7 @@ import (
 // first.
 func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	calls, err := plannedCalls(step)
-	if err != nil || len(calls) == 0 || len(s.ActedOn(step.Step)) > 0 {
+	if err != nil || len(calls) == 0 || len(s.ActsOf(step.Step)) > 0 {
 		return nil
 	}
 	for _, call := range calls {

@@ -115,8 +115,8 @@ func (q *question) pointAt(known *view.Scene) {
 	}
 }
 
-// tellApart calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
-func (c *commit) tellApart(ctx context.Context, asked *question) error {
+// distinguishOptions calls rows of the same name in a question by what distinguishes them: which of two Bellas is the dog.
+func (c *commit) distinguishOptions(ctx context.Context, asked *question) error {
 	var refs []string
 	for i := range asked.Options {
 		if asked.sharesLabel(i) && asked.Options[i].Ref != "" {
@@ -172,7 +172,7 @@ func (q *question) sharesLabel(i int) bool {
 
 // readQuestion reads a question with the option of it that the message clicked.
 func (s *state) readQuestion(id uuid.UUID, kind string, payload json.RawMessage) (*question, error) {
-	q := &question{kind: kind, chosen: s.Clicked(id)}
+	q := &question{kind: kind, chosen: s.ClickedOption(id)}
 	if err := json.Unmarshal(payload, q); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)
 	}
@@ -184,7 +184,7 @@ func (s *state) readQuestion(id uuid.UUID, kind string, payload json.RawMessage)
 // since: before Understand, a turn's questions are those that are open.
 func (s *state) clickedQuestion() (*question, error) {
 	for _, q := range s.Questions {
-		if s.Clicked(q.ID) != "" {
+		if s.ClickedOption(q.ID) != "" {
 			return s.readQuestion(q.ID, q.Kind, q.Payload)
 		}
 	}

@@ -34,7 +34,7 @@ type reply struct {
 }
 
 func (r *reply) prepare() (*nodes.Frame, error) {
-	r.s.guard.Own = r.s.Scene(false).Own()
+	r.s.guard.Own = r.s.Scene(false).OwnTexts()
 	if err := r.wordByCode(); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r *reply) wordByCode() error {
 	}
 	r.in = s.prompts.Reply(s.View)
 	r.in.Fallback, r.in.Done = cmp.Or(undone, r.in.Fallback), s.doneSoFar()
-	switch asked := s.Scene(false).ToAsk(); {
+	switch asked := s.Scene(false).QuestionToAsk(); {
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.out = &nodes.ReplyOutput{Text: r.in.Fallback}
 
@@ -76,20 +76,20 @@ func (r *reply) wordByCode() error {
 	if r.offer != nil {
 		r.in.Ask, r.in.Offer = r.offer.Text, true
 	}
-	r.takeSaid()
+	r.takePrewritten()
 
 	return nil
 }
 
-// takeSaid uses the reply that an earlier answer contains, if the turn went as that answer had it.
-func (r *reply) takeSaid() {
-	said := r.s.said()
+// takePrewritten uses the reply that an earlier answer contains, if the turn went as that answer had it.
+func (r *reply) takePrewritten() {
+	said := r.s.prewritten()
 	switch {
 	case said == nil || !said.holds:
 	case !said.introduces:
-		r.out = r.in.Said(said.text, r.s.Scene(false).Refs())
+		r.out = r.in.Prewritten(said.text, r.s.Scene(false).Refs())
 	case r.offer != nil:
-		r.out = r.in.Introduced(said.text, r.in.Drafts(r.offer.Writes[0].Refs), r.s.Scene(false).Refs())
+		r.out = r.in.PrewrittenWithDrafts(said.text, r.in.Drafts(r.offer.Writes[0].Refs), r.s.Scene(false).Refs())
 	}
 	if r.out == nil {
 		r.unsaid = said != nil || r.s.mayHaveShownWords()
@@ -152,7 +152,7 @@ func (r *reply) run(ctx context.Context, rec *recorder) error {
 	out, err := nodes.Reply(ctx, rec, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
 	if r.isLastTry(ctx, err) {
-		out, err = r.in.ByCode(), nil
+		out, err = r.in.WithoutModel(), nil
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 
 func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.made.LlmCallID = r.out, r.call
-	r.offer.adoptWording(r.in.Asked(cmp.Or(r.words, r.out.Text)))
+	r.offer.adoptWording(r.in.QuestionIn(cmp.Or(r.words, r.out.Text)))
 	if err := c.openQuestion(ctx, r.offer); err != nil {
 		return move{}, err
 	}

@@ -102,8 +102,8 @@ func (s *state) stepsLeft() []later {
 		if step.Outcome != nil || step == fallen[0] {
 			continue
 		}
-		left := later{step: step.Step, ready: len(step.Calls) > 0, looks: view.Looks(step)}
-		if left.waits = slices.ContainsFunc(waiting, func(earlier *db.TurnSteps) bool { return s.Depends(earlier, step) }); left.waits {
+		left := later{step: step.Step, ready: len(step.Calls) > 0, looks: view.IsReadOnly(step)}
+		if left.waits = slices.ContainsFunc(waiting, func(earlier *db.TurnSteps) bool { return s.DependsOn(earlier, step) }); left.waits {
 			waiting = append(waiting, step)
 		}
 		if left.needs = slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return s.FallsWith(earlier, step) }); left.needs {
@@ -119,7 +119,7 @@ func (s *state) stepsLeft() []later {
 func (s *state) at() nodes.At {
 	at := nodes.At{Turn: int(s.Turn.Number), Call: s.DecisionsOf(s.d.Node) + 1}
 	if step := s.Step(); s.d.Node == vocab.NodeAct && step != nil {
-		at.Step, at.Call = int(step.Step), len(s.ActedOn(step.Step))+1
+		at.Step, at.Call = int(step.Step), len(s.ActsOf(step.Step))+1
 	}
 
 	return at
@@ -207,10 +207,10 @@ func (s *state) acted(out *nodes.ActOutput) acted {
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.stepsLeft(),
 		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.isQuick(),
-		asked: s.Scene(false).ToAsk() != nil,
+		asked: s.Scene(false).QuestionToAsk() != nil,
 	}
 	seen := map[string]bool{}
-	for _, made := range s.ActedOn(step.Step) {
+	for _, made := range s.ActsOf(step.Step) {
 		in.add(made, seen)
 	}
 	in.repeats = len(out.Calls) > 0
@@ -265,7 +265,7 @@ func (in *acted) addFailure(made *view.Acted) {
 // doneInStep is what a step's calls have done, by their fingerprint.
 func (s *state) doneInStep(step int32) map[string]string {
 	done := map[string]string{}
-	for _, made := range s.ActedOn(step) {
+	for _, made := range s.ActsOf(step) {
 		if made.Failed() || len(made.Results) != len(made.Calls) {
 			continue
 		}

@@ -98,6 +98,6 @@ func (s *stream) flush(end bool) {
 	all.add("reply.delta", map[string]any{"text": text, "attempt": s.attempt})
 	ctx, cancel := context.WithTimeout(s.ctx, deltaTimeout)
 	defer cancel()
-	s.lost = s.of.runner.tell(ctx, s.of.d, all)
+	s.lost = s.of.runner.publish(ctx, s.of.d, all)
 	s.begun = s.begun || s.lost == nil
 }

@@ -79,7 +79,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 
-	said := t.s.plan != nil && c.s.said() != nil
+	said := t.s.plan != nil && c.s.prewritten() != nil
 
 	return afterThink(t.out, thought{said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, home: t.s.runner.home, table: t.s.runner.table}), nil
 }

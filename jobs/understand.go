@@ -75,7 +75,7 @@ func (u *understand) run(ctx context.Context, rec *recorder) error {
 }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
-	u.tellChanges(c)
+	u.noteChanges(c)
 	approved, err := u.consent(ctx, c)
 	if err != nil {
 		return move{}, err
@@ -101,8 +101,8 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	return m, nil
 }
 
-// tellChanges says which parts of the view the effects may change.
-func (u *understand) tellChanges(c *commit) {
+// noteChanges says which parts of the view the effects may change.
+func (u *understand) noteChanges(c *commit) {
 	curation := &u.out.Curation
 	c.changed.User = len(u.out.Constraints) > 0 || curation.ClearAll // constraints may be lasting
 	c.changed.Questions = u.out.AnswersQuestion

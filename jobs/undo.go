@@ -298,7 +298,7 @@ func (s *state) undoReply() (string, bool, error) {
 	if only, err := s.onlyUndoes(); !only || err != nil {
 		return "", false, err
 	}
-	if asked := s.Scene(false).ToAsk(); asked != nil {
+	if asked := s.Scene(false).QuestionToAsk(); asked != nil {
 		return asked.Text, true, nil
 	}
 	var told []string

@@ -145,7 +145,7 @@ func (r *Runner) run(ctx context.Context, s *state, dec decision, frame *nodes.F
 	if frame != nil {
 		frame.At, rec.ordinal = s.at(), s.ordinal()
 		rec.items, rec.model = frame.Items, r.Models(d.Node)
-		defer r.tellSlow(ctx, d)()
+		defer r.reportSlow(ctx, d)()
 	}
 
 	if err = dec.run(ctx, rec); err != nil {

@@ -12,9 +12,9 @@ import (
 // A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
 // asks in its own words, and an English sentence below them would ask twice.
 
-// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. If not,
+// QuestionIn returns the sentence of a reply that asks Ask, "" if none does, and whether its words show what a yes does. If not,
 // whoever shows the question must say so.
-func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
+func (in *ReplyInput) QuestionIn(text string) (sentence string, shown bool) {
 	whole := text
 	if !isEnglish(text) {
 		whole = day.ReplaceAllString(text, "${1}"+dayMark+"${2}")
@@ -61,7 +61,7 @@ func (in *ReplyInput) showsOffer(question string, drafts []string) bool {
 
 // translates reports whether a text in another language ends with the question that it has to ask, and warns of what it warns of.
 func (in *ReplyInput) translates(text string) bool {
-	return says(text, in.Ask) && lastQuestion.MatchString(text) && (!strings.Contains(in.Ask, vocab.NoWayBack) || deniesUndo.MatchString(text))
+	return holdsSameNames(text, in.Ask) && lastQuestion.MatchString(text) && (!strings.Contains(in.Ask, vocab.NoWayBack) || deniesUndo.MatchString(text))
 }
 
 // withQuestion appends the question that must be asked, unless the text already asks it.
@@ -69,7 +69,7 @@ func (in *ReplyInput) withQuestion(text string) string {
 	if in.Ask == "" {
 		return text
 	}
-	if asked, _ := in.Asked(text); asked != "" {
+	if asked, _ := in.QuestionIn(text); asked != "" {
 		return text
 	}
 

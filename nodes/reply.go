@@ -27,19 +27,19 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil && in.falseClaim(out.Text) != "":
-		return in.ByCode(), nil
+		return in.WithoutModel(), nil
 	case err == nil:
 		out.Text = in.withQuestion(in.Done.alsoUndo(out.Text))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
 	default:
-		return in.ByCode(), nil
+		return in.WithoutModel(), nil
 	}
 }
 
-// ByCode is the reply that needs no model.
-func (in *ReplyInput) ByCode() *ReplyOutput {
+// WithoutModel is the reply that needs no model.
+func (in *ReplyInput) WithoutModel() *ReplyOutput {
 	return &ReplyOutput{Text: in.withQuestion(in.Done.withUndo(in.facts())), Fallback: true}
 }
 
@@ -74,7 +74,7 @@ func (d *Done) withUndo(text string) string {
 // is no warning, and not worth an English sentence below it.
 func (d *Done) alsoUndo(text string) string {
 	left := *d
-	if says(text, d.Company) {
+	if holdsSameNames(text, d.Company) {
 		left.Company = ""
 	}
 	goes := d.Undo == vocab.CanBeUndone && !saved.MatchString(text) || d.Undo != vocab.CanBeUndone && deniesUndo.MatchString(text)

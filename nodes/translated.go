@@ -11,8 +11,8 @@ import (
 // Code words its questions and warnings in English. Whether a reply in another language says the same is told by what
 // translation leaves as it is: the names of rows, and numbers.
 
-// says reports whether a text in another language has all that is the same there in a text by code.
-func says(text, english string) bool {
+// holdsSameNames reports whether a text in another language has all that is the same there in a text by code.
+func holdsSameNames(text, english string) bool {
 	same := untranslated(english)
 	return len(same) > 0 && !isEnglish(text) && !slices.ContainsFunc(same, func(one string) bool { return !has(text, one) })
 }

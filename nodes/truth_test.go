@@ -167,9 +167,9 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	_, out = replied(t, states, "Your appointment is now booked.", "It is just booked.")
 	require.True(t, out.Fallback, "what is so only now was done in this turn")
 	in := nodes.ReplyInput{Fallback: "Everything was saved.\n\nDrafted, not saved yet: Curry."}
-	require.Equal(t, "Drafted, not saved yet: Curry.", in.ByCode().Text, "what an analysis claims is no fact either")
+	require.Equal(t, "Drafted, not saved yet: Curry.", in.WithoutModel().Text, "what an analysis claims is no fact either")
 	in.Fallback = "Everything was saved."
-	require.Equal(t, "Nothing was saved, changed or deleted.", in.ByCode().Text)
+	require.Equal(t, "Nothing was saved, changed or deleted.", in.WithoutModel().Text)
 	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime to the draft; it is not saved.")
 	require.False(t, out.Fallback)
 	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime. Saved it for you.", "Lime is in the draft.")
@@ -247,7 +247,7 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 		"Here are both for Wednesday, December 2. Shall I save them?":                       {"Shall I save them?", true},
 		"Hier sind beide.": {},
 	} {
-		asked, shown := in.Asked(text)
+		asked, shown := in.QuestionIn(text)
 		require.Equal(t, want.asked, asked, text)
 		require.Equal(t, want.shown, shown, text)
 		_, out := replied(t, in, text)
@@ -262,10 +262,10 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 func TestOfferOfADatedDraft(t *testing.T) {
 	t.Parallel()
 	in := nodes.ReplyInput{Ask: "Shall I save Mon 23 Nov dinner: Pad See Ew and Tue 24 Nov dinner: Butter Chicken?", Offer: true}
-	asked, shown := in.Asked("Two dinners. Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?")
+	asked, shown := in.QuestionIn("Two dinners. Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?")
 	require.Equal(t, "Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?", asked)
 	require.True(t, shown)
-	asked, _ = in.Asked("Two dinners. Shall I save Pad See Ew on Monday?")
+	asked, _ = in.QuestionIn("Two dinners. Shall I save Pad See Ew on Monday?")
 	require.Empty(t, asked, "of one of the two")
 }
 
@@ -291,9 +291,9 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	require.Equal(t, "The order is gone.\n\n"+cannot, out.Text)
 	_, out = replied(t, in, "It is gone; cancel order cannot be taken back.")
 	require.Equal(t, "It is gone; cancel order cannot be taken back.", out.Text)
-	require.Equal(t, "Cancelled.\n\n"+cannot, in.ByCode().Text)
+	require.Equal(t, "Cancelled.\n\n"+cannot, in.WithoutModel().Text)
 	in.Done.Company = "Deleted with it: 3 notes."
-	require.Equal(t, "Cancelled.\n\nDeleted with it: 3 notes.\n\n"+cannot, in.ByCode().Text)
+	require.Equal(t, "Cancelled.\n\nDeleted with it: 3 notes.\n\n"+cannot, in.WithoutModel().Text)
 	in.Done.Company = ""
 	_, out = replied(t, in, "Die Bestellung ist weg.")
 	require.Equal(t, "Die Bestellung ist weg.\n\n"+cannot, out.Text)
@@ -319,7 +319,7 @@ func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	} {
 		_, out = replied(t, in, text)
 		require.Equal(t, want, out.Text)
-		require.Equal(t, want, in.Said(text, nil).Text)
+		require.Equal(t, want, in.Prewritten(text, nil).Text)
 	}
-	require.Equal(t, "Cancelled.\n\nThis can be undone.", in.ByCode().Text)
+	require.Equal(t, "Cancelled.\n\nThis can be undone.", in.WithoutModel().Text)
 }

@@ -180,7 +180,7 @@ func TestUnderstand_Say(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, out.Say)
 		require.Equal(t, shown, told, answer)
-		require.Equal(t, shown != "", out.Speaks())
+		require.Equal(t, shown != "", out.AnswersAlone())
 	}
 }
 
@@ -189,11 +189,11 @@ func TestReplyInput_Said(t *testing.T) {
 	t.Parallel()
 	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true, Undo: "You can take it back."}}
 	refs := nodes.Refs{"vase_1": {}}
-	require.Equal(t, "I have saved it.\n\nYou can take it back.", in.Said("I have saved it.", refs).Text)
-	require.Nil(t, in.Said("I have saved vase_1.", refs), "refs are not for people")
-	require.Nil(t, in.Said(`{"text":"saved"}`, refs))
-	require.Nil(t, (&nodes.ReplyInput{}).Said("I have saved it.", refs), "nothing was")
-	require.Nil(t, (&nodes.ReplyInput{Ask: "Shall I?"}).Said("Well.", refs), "a question has to be asked")
+	require.Equal(t, "I have saved it.\n\nYou can take it back.", in.Prewritten("I have saved it.", refs).Text)
+	require.Nil(t, in.Prewritten("I have saved vase_1.", refs), "refs are not for people")
+	require.Nil(t, in.Prewritten(`{"text":"saved"}`, refs))
+	require.Nil(t, (&nodes.ReplyInput{}).Prewritten("I have saved it.", refs), "nothing was")
+	require.Nil(t, (&nodes.ReplyInput{Ask: "Shall I?"}).Prewritten("Well.", refs), "a question has to be asked")
 }
 
 // A range in a planned call stands for its refs: of a range of 83 issues, only the first and the last were read before the

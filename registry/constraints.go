@@ -43,11 +43,11 @@ func (r *Registry) Constraints(ctx context.Context) ([]*db.Constraints, error) {
 // ExpireConstraints ends the expired ones of [Registry.Constraints], as the system, and the exclusions that came with
 // them.
 func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) error {
-	return r.as(ActorSystem).endThose(ctx, func(c *db.Constraints) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
+	return r.as(ActorSystem).endWhere(ctx, func(c *db.Constraints) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
 }
 
-// endThose ends some of the constraints in force.
-func (r *Registry) endThose(ctx context.Context, which func(*db.Constraints) bool) error {
+// endWhere ends some of the constraints in force.
+func (r *Registry) endWhere(ctx context.Context, which func(*db.Constraints) bool) error {
 	live, err := r.Constraints(ctx)
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) error {
 	}); err != nil {
 		return fmt.Errorf("demote all refs: %w", err)
 	}
-	if err := r.endThose(ctx, func(c *db.Constraints) bool { return c.Scope == "session" }); err != nil {
+	if err := r.endWhere(ctx, func(c *db.Constraints) bool { return c.Scope == "session" }); err != nil {
 		return err
 	}
 	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{

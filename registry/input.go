@@ -191,7 +191,7 @@ func (r *Registry) payload(e *domain.Entity, data map[string]any, keys keysOf) m
 
 // target is the type whose refs a field holds, nil for an ordinary field.
 func target(e *domain.Entity, field string) *domain.Entity {
-	switch column := e.Reached(field); {
+	switch column := e.ColumnOrPath(field); {
 	case column == nil && field == domain.KeyField, column != nil && isKey(e, column):
 		return e
 	case column != nil:

@@ -49,9 +49,9 @@ func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]
 	return r.resolve(ctx, asks)
 }
 
-// Presume makes a draft resolve to the key under which this decision is saving it, until Promote records it. It lets
+// ResolveAs makes a draft resolve to the key under which this decision is saving it, until Promote records it. It lets
 // the decision's later calls be translated under the tenant's role. Nothing is written.
-func (r *Registry) Presume(ref, entityID string) { r.presumed[ref] = entityID }
+func (r *Registry) ResolveAs(ref, entityID string) { r.presumed[ref] = entityID }
 
 // resolve answers all asks with one lookup and, if any fails, one for suggestions.
 func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, error) {

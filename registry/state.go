@@ -30,7 +30,7 @@ func (e *Entry) see(s *sighting, turn int) {
 		if e.LabelIsPlaceholder { // a deletion may know the key alone
 			e.relabel(s.Label)
 		}
-		e.bury(turn, s.Action)
+		e.markDeleted(turn, s.Action)
 
 		return
 	}
@@ -86,8 +86,8 @@ func (e *Entry) touch(turn int) {
 	e.DemotedAtTurn = nil
 }
 
-// bury records that the row is deleted.
-func (e *Entry) bury(turn int, action string) {
+// markDeleted records that the row was deleted.
+func (e *Entry) markDeleted(turn int, action string) {
 	e.State = StateDeleted
 	e.Action = action
 	e.DeletedAtTurn = &turn

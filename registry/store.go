@@ -36,7 +36,7 @@ func (r *Registry) later(ctx context.Context, what, query string, params any) er
 	b := &pg.Batch{}
 	b.Exec(what, query, params)
 
-	return b.Later(ctx, r.tx)
+	return b.Defer(ctx, r.tx)
 }
 
 // entries returns the entries that a query selects.
@@ -162,7 +162,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 		TurnNumber: r.turn(), Step: r.step(byUser), Events: actions,
 		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs, TurnsWindow: int32(written.Window),
 	}, written.read)
-	if err := b.Later(ctx, r.tx); err != nil {
+	if err := b.Defer(ctx, r.tx); err != nil {
 		return err
 	}
 

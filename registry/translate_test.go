@@ -327,7 +327,7 @@ func TestTranslatePayload(t *testing.T) {
 	r := b.at(1)
 	_, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": "gen_recipe_1"})
 	requireReasonOf(t, err, ReasonPending)
-	r.Presume("gen_recipe_1", idOf("saved"))
+	r.ResolveAs("gen_recipe_1", idOf("saved"))
 	out, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": "gen_recipe_1"})
 	require.NoError(t, err)
 	require.Equal(t, idOf("saved"), out["recipe_id"])

@@ -127,7 +127,7 @@ func (p *places) configure(ctx context.Context, pool *pgxpool.Pool, logger *slog
 	if config, err = configure(ctx, p.settings, pool, logger); err != nil {
 		return config, err
 	}
-	if err := program.Proven(ctx, pool, p.settings.Domain); err != nil {
+	if err := program.CheckProven(ctx, pool, p.settings.Domain); err != nil {
 		return config, err
 	}
 	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {

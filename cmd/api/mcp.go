@@ -107,7 +107,7 @@ func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience) // one that fell silent leaves time to ask the directory
 	defer cancel()
 
-	return auth.Served(ctx, pool, r.id)
+	return auth.CheckServed(ctx, pool, r.id)
 }
 
 // settled is the place of the user's database, if need be a new one.

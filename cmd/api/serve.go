@@ -38,7 +38,7 @@ const shutdownGrace = 5 * time.Second
 // Run serves until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
-	program.WarnOfUnknown(ctx, e, logger)
+	program.WarnOfUnknownSettings(ctx, e, logger)
 	places := &places{settings: s, conns: c.Conns, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
 	defer places.close()
 	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)

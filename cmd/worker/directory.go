@@ -59,7 +59,7 @@ func (c *directoryAddCommand) Run(ctx context.Context, e settings.Env, known *di
 	}
 	var shared int64
 	if len(others) > 0 && others[0].Name != c.Name {
-		if shared, err = newMover(e, known, console).Share(ctx, others[0].Database, added); err != nil {
+		if shared, err = newMover(e, known, console).CopyShared(ctx, others[0].Database, added); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 // askAccounts finds whether users have accounts behind a domain's views: who has none sees no rows, and is not told why.
 func askAccounts(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain) program.Finding {
 	const few = 5
-	strangers, users, err := domain.Strangers(ctx, pool, bound.Schema)
+	strangers, users, err := domain.UsersWithoutAccount(ctx, pool, bound.Schema)
 	if err != nil || len(strangers) == 0 {
 		return program.Found("accounts", err, "no user lacks an account")
 	}

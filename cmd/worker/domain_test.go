@@ -136,7 +136,7 @@ CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(cur
 	require.ErrorContains(t, err, "nobody has tried whether domain garden keeps users apart: run worker domain check --probe")
 	out = mustWork(t, e, "domain", "check", "--probe")
 	require.Contains(t, out, "proven: users are kept apart")
-	require.NoError(t, program.Proven(t.Context(), pool, file))
+	require.NoError(t, program.CheckProven(t.Context(), pool, file))
 	_, err = pool.Exec(t.Context(), `DROP POLICY tenant ON garden.beds; CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (true);
 INSERT INTO garden.beds (name, user_id) VALUES ('roses', gen_random_uuid())`)
 	require.NoError(t, err)

@@ -40,9 +40,9 @@ const idleInTx = 5 * time.Second
 // Run works jobs until ctx ends, then stops within the grace period.
 func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
 	logger := c.logger(console)
-	program.WarnOfUnknown(ctx, e, logger)
+	program.WarnOfUnknownSettings(ctx, e, logger)
 	if e["GOGC"] == "" && e["GOMEMLIMIT"] == "" {
-		engine.RoomyHeap()
+		engine.RelaxGC()
 	}
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settin
 	if err != nil {
 		return err
 	}
-	if err := program.Proven(ctx, pool, s.Domain); err != nil {
+	if err := program.CheckProven(ctx, pool, s.Domain); err != nil {
 		return err
 	}
 	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
@@ -105,7 +105,7 @@ func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *d
 		RetentionDecayTurns: s.RetentionDecay, Deadline: s.TurnDeadline, Timeouts: runTimes(s.Model.Whole), Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
 		CompareCarried: c.CompareCarried,
 	}
-	index := engine.Furnish(&config, searcher, s.Windows)
+	index := engine.Complete(&config, searcher, s.Windows)
 
 	return config, index, nil
 }

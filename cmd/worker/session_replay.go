@@ -41,7 +41,7 @@ func (c *sessionReplayCommand) Run(ctx context.Context, s *settings.Settings, po
 	var before *eval.Replay
 	keep := func(*eval.ReplayedTurn) error { return nil }
 	if c.File != "" {
-		if before, keep, err = eval.GoOn(c.File, plan); err != nil {
+		if before, keep, err = eval.ResumeReplay(c.File, plan); err != nil {
 			return err
 		}
 	}

@@ -44,9 +44,9 @@ func PlaceOf(ctx context.Context) Place {
 	return known.place
 }
 
-// Waited is how long ago the request first arrived: it is answered again if its user moves meanwhile. 0 if there is one
+// WaitedFor is how long ago the request first arrived: it is answered again if its user moves meanwhile. 0 if there is one
 // database.
-func Waited(ctx context.Context) time.Duration {
+func WaitedFor(ctx context.Context) time.Duration {
 	known, ok := ctx.Value(placeKey{}).(placed)
 	if !ok {
 		return 0

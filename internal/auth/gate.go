@@ -164,11 +164,11 @@ func (g *Gate) served(ctx context.Context, user uuid.UUID) error {
 		return nil
 	}
 
-	return Served(ctx, g.Pool, user)
+	return CheckServed(ctx, g.Pool, user)
 }
 
-// Served returns ErrElsewhere for a user whom another database than this one serves.
-func Served(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
+// CheckServed returns ErrElsewhere for a user whom another database than this one serves.
+func CheckServed(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
 	elsewhere, err := db.New().UserPlaceElsewhere(ctx, pool, user)
 	if err != nil {
 		return fmt.Errorf("look for the user's place: %w", err)
@@ -180,9 +180,9 @@ func Served(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) error {
 	return nil
 }
 
-// Stays returns ErrElsewhere for a user who is about to leave this database, or has left: for requests that cannot report it
+// CheckStays returns ErrElsewhere for a user who is about to leave this database, or has left: for requests that cannot report it
 // later.
-func (g *Gate) Stays(ctx context.Context, who Caller) error {
+func (g *Gate) CheckStays(ctx context.Context, who Caller) error {
 	if g.UserOf == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func main() {
 	flag.IntVar(&search.turns, "turns", 10_000, "for recall: turns of the long conversation, 0 for none")
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	flag.Parse()
-	engine.RoomyHeap() // as a worker does
+	engine.RelaxGC() // as a worker does
 	measure := func() error {
 		return run(ctx, os.Getenv("DATABASE_URL"), *page, cmp.Or(flag.Arg(0), "turns"), search, os.Stdout)
 	}

@@ -98,7 +98,7 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 
 // share is the share of questions whose evidence is found with the weights.
 func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w recall.Weights) (float64, error) {
-	s.Weigh(w)
+	s.SetWeights(w)
 	var found, all int
 	for i := range heards {
 		h := &heards[i]

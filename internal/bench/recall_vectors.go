@@ -90,7 +90,7 @@ func (b *bench) vectors(ctx context.Context, sizes []int) error {
 	if err := index.Sweep(ctx); err != nil {
 		return err
 	}
-	if err := index.Tend(ctx); err != nil {
+	if err := index.Maintain(ctx); err != nil {
 		return err
 	}
 	built := time.Since(started)

@@ -99,7 +99,7 @@ func (r *rig) config(ctx context.Context, with equipment) (jobs.Config, error) {
 	}
 	windows := prompt.DefaultConfig()
 	windows.CompressOlder = !with.lasting
-	engine.Furnish(&config, recall.New(r.kitchen, cmp.Or[llm.Embedder](with.embedder, lexical.Embedder{})), windows)
+	engine.Complete(&config, recall.New(r.kitchen, cmp.Or[llm.Embedder](with.embedder, lexical.Embedder{})), windows)
 
 	return config, nil
 }

@@ -185,7 +185,7 @@ func runFailpointWorker(ctx context.Context, dir string) error {
 		Pool: pool, Domain: bound, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
 		RetentionDecayTurns: engine.RetentionDecay, Version: "failpoints", CompareCarried: true,
 	}
-	engine.Furnish(&config, search, prompt.DefaultConfig())
+	engine.Complete(&config, search, prompt.DefaultConfig())
 	runner, err := jobs.NewRunner(config)
 	if err != nil {
 		return err

@@ -129,7 +129,7 @@ func (op *analyzeOp) checkAggregates() *Error {
 		names = append(names, a.As)
 	}
 	for _, by := range op.args.orders() {
-		if fits := op.meant(by.name); !slices.Contains(names, by.name) && len(fits) == 1 {
+		if fits := op.placesNamed(by.name); !slices.Contains(names, by.name) && len(fits) == 1 {
 			by.name = names[fits[0]]
 		}
 		if !slices.Contains(names, by.name) {
@@ -141,9 +141,9 @@ func (op *analyzeOp) checkAggregates() *Error {
 	return nil
 }
 
-// meant are the places of the results that an order may mean in other words: of a group its column without path or span, or the
+// placesNamed are the places of the results that an order may mean in other words: of a group its column without path or span, or the
 // span, of a number its column or function.
-func (op *analyzeOp) meant(name string) (places []int) {
+func (op *analyzeOp) placesNamed(name string) (places []int) {
 	for i, c := range op.group {
 		plain, span, _ := strings.Cut(c.Name, ":")
 		if plain == name || span == name || strings.HasSuffix(plain, "."+name) {

@@ -280,7 +280,7 @@ func columnOrPath(e *domain.Entity, name string) (*domain.Column, *Error) {
 
 		return nil, err
 	}
-	if c := e.Reached(name); c != nil && !c.Hidden {
+	if c := e.ColumnOrPath(name); c != nil && !c.Hidden {
 		return c, nil
 	}
 	if _, err := columnOrPath(via.Target(), rest); err != nil {

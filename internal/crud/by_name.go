@@ -29,14 +29,14 @@ func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters [
 	for _, filter := range filters {
 		keys, err := keysOfFilter(ctx, tx, e, filter, slices.Concat(known, found))
 		switch {
-		case isTold(err):
+		case isExplained(err):
 			ambiguous, refused = append(ambiguous, filter), cmp.Or(refused, err)
 		case err != nil:
 			return nil, nil, err
 		case len(keys) == 0:
 			unknown = append(unknown, filter)
 		default:
-			found = append(found, condition{column: e.Reached(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
+			found = append(found, condition{column: e.ColumnOrPath(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
 		}
 	}
 	if refused == nil || len(ambiguous) == len(filters) {
@@ -54,8 +54,8 @@ func keysOfFilter(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter regis
 	if err == nil && len(keys) == 0 && len(names) == 1 {
 		keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
 	}
-	if isTold(err) {
-		if own, failed := keysWithin(ctx, tx, target, asList(filter.Value), within(e, e.Reached(filter.Field), known)); own != nil || failed != nil {
+	if isExplained(err) {
+		if own, failed := keysWithin(ctx, tx, target, asList(filter.Value), within(e, e.ColumnOrPath(filter.Field), known)); own != nil || failed != nil {
 			return own, failed
 		}
 	}
@@ -107,7 +107,7 @@ func (d *decision) takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain
 	for n, i := range at {
 		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
 		if len(same) == 0 && like != nil && len(like.Rows) > 0 {
-			same = keysSaidSo(like, said)
+			same = keysOfSameWords(like, said)
 		}
 		if len(same) > 1 || len(same) == 0 && like != nil && len(like.Rows) > 0 {
 			if own, err := d.keyInRow(ctx, tx, e, c, held, rows[i], found[i]); err != nil {
@@ -197,7 +197,7 @@ func (d *decision) putRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dra
 
 // namedTarget is the type that a filter names rows of, and their names, in the words of [naming]; nil if it does not.
 func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []string) {
-	c := e.Reached(filter.Field)
+	c := e.ColumnOrPath(filter.Field)
 	if c == nil || c.FK == nil || c.FK.Entity == nil || c.Kind == domain.KindArray || !slices.Contains([]string{opEqual, opNotEqual, opIn, opNotIn}, filter.Op) {
 		return nil, nil
 	}

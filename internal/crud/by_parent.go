@@ -29,9 +29,9 @@ func within(e *domain.Entity, c *domain.Column, known []condition) (list []condi
 			continue
 		}
 		link, rest, deeper := strings.Cut(one.column.Name[len(at):], ".")
-		switch parent := e.Reached(at + link); {
+		switch parent := e.ColumnOrPath(at + link); {
 		case link == via && deeper:
-			one.column = c.Target().Reached(rest)
+			one.column = c.Target().ColumnOrPath(rest)
 		case link == via || parent == nil || parent.Target() == nil:
 			continue
 		default:
@@ -50,7 +50,7 @@ func within(e *domain.Entity, c *domain.Column, known []condition) (list []condi
 func sharedParent(e *domain.Entity, parent *domain.Column, link, rest string) *domain.Column {
 	for _, c := range e.Columns {
 		if c.Target() == parent.Target() && c.Kind != domain.KindArray && (c.Name == link || slices.Contains(e.Label.Columns(), c.Name)) {
-			return e.Reached(strings.TrimSuffix(c.Name+"."+rest, "."))
+			return e.ColumnOrPath(strings.TrimSuffix(c.Name+"."+rest, "."))
 		}
 	}
 
@@ -97,7 +97,7 @@ func (d *decision) keyInRow(ctx context.Context, tx pgx.Tx, e *domain.Entity, c 
 		switch {
 		case !has && changes:
 			of, err := d.conditions(ctx, tx, e, []registry.Filter{{Field: p.Name, Op: opEqual, Value: given}}, nil)
-			if err != nil && !isTold(err) {
+			if err != nil && !isExplained(err) {
 				return nil, err
 			}
 			known = append(known, of...)
@@ -122,8 +122,8 @@ func (l *loaded) shared() map[string]any {
 	return held
 }
 
-// isTold reports whether an error tells a model what is wrong with its call.
-func isTold(err error) bool {
+// isExplained reports whether an error tells a model what is wrong with its call.
+func isExplained(err error) bool {
 	_, is := errors.AsType[*Error](err)
 
 	return is || refFault(err) != nil

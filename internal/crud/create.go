@@ -95,7 +95,7 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	if op.args.FromRef != "" {
-		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
+		d.registry.ResolveAs(op.args.FromRef, op.saved.keys[0])
 		if w := d.journal.lastWrite(op.entity, op.saved.keys[0]); w != nil {
 			w.Draft = &op.args.FromRef
 		}

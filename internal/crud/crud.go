@@ -118,9 +118,9 @@ func rowWords(c *domain.Column, row map[string]any) string {
 	return cmp.Or(registry.Scrub(text), "nothing")
 }
 
-// Unsaid reports whether the result has a notice that these words, written before it was known, do not tell. What was
+// MissingFrom reports whether the result has a notice that these words, written before it was known, do not tell. What was
 // removed from drafts they tell by naming it.
-func (r *Result) Unsaid(words string) bool {
+func (r *Result) MissingFrom(words string) bool {
 	if r.removed == nil {
 		return r.Notice != ""
 	}

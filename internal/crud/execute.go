@@ -37,7 +37,7 @@ func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...re
 	var result Result
 	for i, part := range parts {
 		for _, row := range translated[i].Rows {
-			withoutUnasked(part.Entity, row, s.call.Tool == vocab.ToolRead)
+			dropUnrequested(part.Entity, row, s.call.Tool == vocab.ToolRead)
 			if part.Entity != s.entity {
 				row[vocab.TypeField] = part.Entity.Type
 			}
@@ -257,7 +257,7 @@ func (d *decision) rehearseCall(ctx context.Context, tenant pgx.Tx, s *step) (er
 	deletion, deletes := s.op.(*deleteOp)
 	update, updates := s.op.(*updateOp)
 	switch {
-	case s.reacts():
+	case s.hasTriggers():
 	case deletes && deletion.gone == nil && len(s.keys) > 0:
 		err = d.deleteRows(ctx, tenant, s.entity, s.keys)
 	case updates && update.after == nil && len(update.before.Rows) > 0:
@@ -267,8 +267,8 @@ func (d *decision) rehearseCall(ctx context.Context, tenant pgx.Tx, s *step) (er
 	return err
 }
 
-// reacts reports whether triggers of the owner's run after the call.
-func (s *step) reacts() bool {
+// hasTriggers reports whether triggers of the owner's run after the call.
+func (s *step) hasTriggers() bool {
 	return s.entity != nil && s.entity.Reacts || slices.ContainsFunc(s.deletes, func(w *rowChange) bool { return w.entity.Reacts })
 }
 

@@ -28,7 +28,7 @@ func existsOp(e *domain.Entity, filter registry.Filter) string {
 	switch {
 	case filter.Op == opExists, filter.Op == opNotExists:
 		return filter.Op
-	case len(links) == 0 || e.Reached(filter.Field) != nil:
+	case len(links) == 0 || e.ColumnOrPath(filter.Field) != nil:
 		return ""
 	default:
 		return map[string]string{opIsNull: opNotExists, opIsNotNull: opExists}[filter.Op]

@@ -301,7 +301,7 @@ func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
 			}
 		case f.Op == opILike && !strings.ContainsAny(text, `%_\`):
 			why = "ilike finds only the whole text; with % before and after it, it finds a part."
-		case f.Op == opEqual && strings.ToUpper(text) != strings.ToLower(text) && tellsCapitals(e, e.Reached(f.Field)):
+		case f.Op == opEqual && strings.ToUpper(text) != strings.ToLower(text) && isCaseSensitive(e, e.ColumnOrPath(f.Field)):
 			why = fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", f.Field)
 		}
 		if why != "" {
@@ -312,8 +312,8 @@ func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
 	return ""
 }
 
-// tellsCapitals reports whether small letters and capitals differ when a column is compared.
-func tellsCapitals(e *domain.Entity, c *domain.Column) bool {
+// isCaseSensitive reports whether small letters and capitals differ when a column is compared.
+func isCaseSensitive(e *domain.Entity, c *domain.Column) bool {
 	return c != nil && c.FreeText() && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
 }
 

@@ -15,7 +15,7 @@ func TestRowsThatColumnsPointToAreJoinedOnce(t *testing.T) {
 	t.Parallel()
 	var columns []*domain.Column
 	for _, path := range []string{"meal_plan_id.recipe_id.name", "title", "meal_plan_id.date", "meal_plan_id.meal_type", "meal_plan_id.recipe_id", "meal_plan_id.recipe_id.id", "meal_plan_id.recipe_id.cuisine"} {
-		c := testfactory.Kitchen(t).Entity("task").Reached(path)
+		c := testfactory.Kitchen(t).Entity("task").ColumnOrPath(path)
 		require.NotNil(t, c, path)
 		columns = append(columns, c)
 	}

@@ -208,7 +208,7 @@ func (j *journal) readResult(ctx context.Context, tx pgx.Tx) error {
 	reads := &pg.Batch{}
 	j.now = j.tools.imagesByKey(reads, keys, false)
 
-	return reads.Later(ctx, tx)
+	return reads.Defer(ctx, tx)
 }
 
 // unread reports whether what readResult asks for has not been sent yet.

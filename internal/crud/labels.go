@@ -134,7 +134,7 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 		}
 	}
 	found, err := readAs(ctx, tx, scope.UserID, keys, func(tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
-		return loadToTellApart(ctx, tenant, e, keys[e])
+		return loadDistinguishing(ctx, tenant, e, keys[e])
 	})
 	lines := map[string]string{}
 	for e, rows := range found {
@@ -150,8 +150,8 @@ func (t *Tools) Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs
 	return lines, err
 }
 
-// loadToTellApart reads what rows say of themselves, and what those are called by which they are called.
-func loadToTellApart(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
+// loadDistinguishing reads what rows say of themselves, and what those are called by which they are called.
+func loadDistinguishing(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (*loaded, error) {
 	q := queryByKeys(e, keys)
 	q.sel = ownColumns(e)
 	found, err := load(ctx, tenant, e, q)
@@ -168,7 +168,7 @@ func distinctNames(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []
 	if err != nil || len(slices.Compact(slices.Sorted(maps.Values(called)))) == len(called) {
 		return called, err
 	}
-	found, err := loadToTellApart(ctx, tenant, e, keys)
+	found, err := loadDistinguishing(ctx, tenant, e, keys)
 	if err != nil {
 		return nil, err
 	}

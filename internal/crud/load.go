@@ -137,8 +137,8 @@ func (sel selection) sets(e *domain.Entity) []string {
 	return sets
 }
 
-// withoutUnasked leaves out of a row, and of its parts, what only a read has that asks for it.
-func withoutUnasked(e *domain.Entity, row map[string]any, asked bool) {
+// dropUnrequested leaves out of a row, and of its parts, what only a read has that asks for it.
+func dropUnrequested(e *domain.Entity, row map[string]any, asked bool) {
 	maps.DeleteFunc(row, func(name string, _ any) bool {
 		c := e.Column(name)
 
@@ -146,7 +146,7 @@ func withoutUnasked(e *domain.Entity, row map[string]any, asked bool) {
 	})
 	for _, child := range e.Children {
 		for _, part := range rowsIn(row[child.Entity.Table]) {
-			withoutUnasked(child.Entity, part, false)
+			dropUnrequested(child.Entity, part, false)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
 	lock := &pg.Batch{}
 	lock.Exec("lock merges", `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
 
-	return lock.Later(ctx, tx)
+	return lock.Defer(ctx, tx)
 }
 
 // merges reports whether the call may add to rows that others add to.
@@ -122,7 +122,7 @@ func sameThing(e *domain.Entity, a, b map[string]any) bool {
 			}
 		}
 
-		return folded(e.Units.Told(name, a[name])) != folded(e.Units.Told(name, b[name]))
+		return folded(e.Units.Visible(name, a[name])) != folded(e.Units.Visible(name, b[name]))
 	})
 }
 

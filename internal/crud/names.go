@@ -163,8 +163,8 @@ func holdsWords(text, name string) bool {
 
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// keysSaidSo are the keys of the only row whose name has no other words than those that are said: of "🧘 Stretch", people say Stretch.
-func keysSaidSo(similar *loaded, said any) []string {
+// keysOfSameWords are the keys of the only row whose name has no other words than those that are said: of "🧘 Stretch", people say Stretch.
+func keysOfSameWords(similar *loaded, said any) []string {
 	words := func(name string) []string {
 		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWordRune(r) })
 	}

@@ -287,9 +287,9 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 		if err := op.compareNamed(ctx, tx, e, was, now); err != nil {
 			return err
 		}
-		created := keysThat(now, func(key string) bool { return was[key] == "" })
-		updated := keysThat(now, func(key string) bool { return was[key] != "" && was[key] != now[key] })
-		deleted := keysThat(was, func(key string) bool { return now[key] == "" })
+		created := keysWhere(now, func(key string) bool { return was[key] == "" })
+		updated := keysWhere(now, func(key string) bool { return was[key] != "" && was[key] != now[key] })
+		deleted := keysWhere(was, func(key string) bool { return now[key] == "" })
 		if err := op.noteChanged(ctx, tx, e, registry.ActionCreated, created); err != nil {
 			return err
 		}
@@ -305,8 +305,8 @@ func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error 
 	return nil
 }
 
-// keysThat are the keys of versions that fit, in order.
-func keysThat(versions map[string]string, fits func(key string) bool) []string {
+// keysWhere are the keys that meet a condition, in order.
+func keysWhere(versions map[string]string, fits func(key string) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(key string) bool { return !fits(key) })
 }
 

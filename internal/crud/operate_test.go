@@ -146,7 +146,7 @@ GRANT EXECUTE ON FUNCTION depot.relabel TO alfred_tenant;`
 	require.Equal(t, "This would relabel: label Fragile of Lamps, crate: Chairs. This would move the crate Lamps, shelf: 9. "+
 		"Relabel cannot be taken back. Move crate cannot be taken back. Shall I?", outcome.Approval.Text)
 	outcome = b.approve(outcome.Approval)
-	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate: Chairs (crate_2); Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Told())
+	require.Equal(t, "Relabel: 1 label: Fragile of Chairs (label_1); 1 crate: Chairs (crate_2); Glued on Fragile; move crate: 1 crate: Lamps (crate_1).", outcome.Summary())
 }
 
 // Whoever is asked about one call is told what else waits for the yes: a no took along what nobody had been asked about.
@@ -232,7 +232,7 @@ func TestOperationsOnTheLastOfManyRows(t *testing.T) {
 	b.exec(`INSERT INTO depot.crates (user_id, name) SELECT $1, 'Box' FROM generate_series(1, 5001)`, b.scope.UserID)
 	b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Chairs", "weight": 10}}`)
 	moved := b.decide("write", call("move_crate", `{"this": "crate_2", "shelf": 9}`))
-	require.Equal(t, "Move crate: 1 crate: Chairs (crate_2).", moved.Told())
+	require.Equal(t, "Move crate: 1 crate: Chairs (crate_2).", moved.Summary())
 	gone := b.approve(b.decide("write", call("send_back", `{"this": "crate_2", "reason": "too heavy"}`)).Approval).Results[0]
 	require.Equal(t, 1, gone.RowCount)
 }

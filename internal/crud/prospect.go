@@ -18,9 +18,9 @@ const shallI = "Shall I?"
 // changedSinceAsked begins a question that is asked again.
 const changedSinceAsked = "This has changed since I asked."
 
-// prospect says whether the recorded writes can be undone: it names what cannot be, or says that deleted rows can be
+// undoNotice says whether the recorded writes can be undone: it names what cannot be, or says that deleted rows can be
 // restored; otherwise it is "".
-func (j *journal) prospect() string {
+func (j *journal) undoNotice() string {
 	var lost []string
 	deletes := false
 	for _, w := range j.writes {
@@ -35,8 +35,8 @@ func (j *journal) prospect() string {
 	return strings.Join(lost, " ")
 }
 
-// aftermath names the tables whose triggers may write elsewhere, which an undo does not reverse.
-func (j *journal) aftermath() string {
+// triggerNotice names the tables whose triggers may write elsewhere, which an undo does not reverse.
+func (j *journal) triggerNotice() string {
 	var tables []string
 	for _, w := range j.writes {
 		if w.entity != nil && w.entity.Reacts && !slices.Contains(tables, w.entity.Plural) {
@@ -56,7 +56,7 @@ func (d *decision) wordApproval(ctx context.Context, tx pgx.Tx) error {
 	if d.approval == nil {
 		return nil
 	}
-	would, err := d.foretold(ctx, tx)
+	would, err := d.simulated(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func (d *decision) wordApproval(ctx context.Context, tx pgx.Tx) error {
 			said = append(said, text)
 		}
 	}
-	said = append(said, would.prospect(), would.aftermath(), shallI)
+	said = append(said, would.undoNotice(), would.triggerNotice(), shallI)
 	d.approval.Text = strings.Join(slices.DeleteFunc(said, blank), " ")
 
 	return nil
 }
 
-// foretold is a journal of what the decision's deletions and operations would do.
-func (d *decision) foretold(ctx context.Context, tx pgx.Tx) (*journal, error) {
+// simulated is a journal of what the decision's deletions and operations would do.
+func (d *decision) simulated(ctx context.Context, tx pgx.Tx) (*journal, error) {
 	would := &journal{tools: d.tools, counts: true}
 	for _, s := range d.steps {
 		switch op := s.op.(type) {
@@ -187,9 +187,9 @@ func (t *Tools) countedByType(writes []*rowChange, action string, known map[rowK
 // fewParts is up to how many parts of rows go with them without a word: a recipe's ingredients, but not a project's issues.
 const fewParts = 25
 
-// company says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
+// cascadeNotice says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
 // a row's few parts go with it goes without saying.
-func (d *decision) company() string {
+func (d *decision) cascadeNotice() string {
 	asked := func(s *step) bool { return s.approved || s.agreed }
 	done := only(d.steps, func(s *step) bool {
 		op, deletes := s.op.(*deleteOp)

@@ -156,7 +156,7 @@ func (op *readOp) by() ([]*domain.Column, *Error) {
 			return nil, failColumn(CodeBadArgument, by.Name, "Rows cannot be ordered by %s.", by.Name)
 		}
 		if to := by.Target(); to != nil && len(nameColumns(to)) == 1 {
-			by = cmp.Or(op.entity.Reached(by.Name+"."+nameColumns(to)[0].Name), by)
+			by = cmp.Or(op.entity.ColumnOrPath(by.Name+"."+nameColumns(to)[0].Name), by)
 		}
 		columns = append(columns, by)
 	}

@@ -150,8 +150,8 @@ func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id
 		if err != nil {
 			return nil, err
 		}
-		if would.others && would.prospect() != what.Told {
-			return nil, &ConfirmError{Text: would.prospect()}
+		if would.others && would.undoNotice() != what.Told {
+			return nil, &ConfirmError{Text: would.undoNotice()}
 		}
 
 		return found, d.delete(ctx, tenant, e, found)

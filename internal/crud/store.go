@@ -34,10 +34,10 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		outcome.Results = append(outcome.Results, s.result)
 	}
 	d.journal.finish()
-	outcome.Undo, outcome.Aftermath, outcome.Company = d.journal.prospect(), d.journal.aftermath(), d.company()
+	outcome.Undo, outcome.Aftermath, outcome.Company = d.journal.undoNotice(), d.journal.triggerNotice(), d.cascadeNotice()
 	d.journal.store(rows, d.scope)
 
-	return outcome, rows.Later(ctx, tx)
+	return outcome, rows.Defer(ctx, tx)
 }
 
 // storeResult completes a call's result and queues its row. A notice goes into the first row, where a model will read
@@ -51,7 +51,7 @@ func (d *decision) storeResult(queue *pg.Batch, s *step) {
 	if s.fault != nil {
 		result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 	} else {
-		result.Told = s.told(d.tools.domain)
+		result.Told = s.summary(d.tools.domain)
 	}
 	message := result.ErrorMessage
 	if result.Notice != "" && len(rows) > 0 {
@@ -81,8 +81,8 @@ func storedArgs(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// Told says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
-func (o *Outcome) Told() string {
+// Summary says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
+func (o *Outcome) Summary() string {
 	parts := make([]string, 0, len(o.Results))
 	for i := range o.Results {
 		parts = append(parts, o.Results[i].Told)
@@ -103,9 +103,9 @@ var toldWords = map[string]string{
 	vocab.ToolRead: "found", vocab.ToolCreate: "created", vocab.ToolUpdate: "changed", vocab.ToolDelete: "deleted", vocab.ToolGenerate: "drafted",
 }
 
-// told says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
+// summary says what a call did, for people and models alike: "created 1 meal: Spaghetti (meal_3)". What was only read is
 // counted, since its rows are shown.
-func (s *step) told(known *domain.Domain) string {
+func (s *step) summary(known *domain.Domain) string {
 	r := &s.result
 	word := toldWords[r.Tool]
 	switch {
@@ -120,7 +120,7 @@ func (s *step) told(known *domain.Domain) string {
 	case r.Tool == vocab.ToolAnalyze:
 		return "counted " + s.entity.Plural + ": " + counted(r.RowCount, "result", "results")
 	case word == "":
-		return s.operationTold(known)
+		return s.operationSummary(known)
 	}
 	if r.Tool == vocab.ToolCreate && !slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Action == registry.ActionCreated }) {
 		word = toldWords[vocab.ToolUpdate] // merged into rows that were there
@@ -136,8 +136,8 @@ func (s *step) told(known *domain.Domain) string {
 	}
 }
 
-// operationTold says which rows an operation changed, of each type, and what its function returned.
-func (s *step) operationTold(known *domain.Domain) string {
+// operationSummary says which rows an operation changed, of each type, and what its function returned.
+func (s *step) operationSummary(known *domain.Domain) string {
 	r, of := &s.result, map[string][]map[string]any{}
 	for _, row := range r.rows {
 		kind, _ := row[vocab.TypeField].(string)

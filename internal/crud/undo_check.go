@@ -146,7 +146,7 @@ func (u *undoing) choose(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := u.withCompany(ctx, tx, chosen); err != nil {
+	if err := u.addDependents(ctx, tx, chosen); err != nil {
 		return err
 	}
 	u.kept = map[rowKey]bool{}
@@ -205,8 +205,8 @@ func keysByType(writes []*formerWrite) map[*domain.Entity][]string {
 	return keys
 }
 
-// withCompany adds to chosen rows those that cannot stay without them, or were deleted or changed with them.
-func (u *undoing) withCompany(ctx context.Context, tx pgx.Tx, chosen map[rowKey]bool) error {
+// addDependents adds to chosen rows those that cannot stay without them, or were deleted or changed with them.
+func (u *undoing) addDependents(ctx context.Context, tx pgx.Tx, chosen map[rowKey]bool) error {
 	reads := &pg.Batch{}
 	rows := u.tools.imagesByKey(reads, keysByType(u.writes), false)
 	if err := pg.AsTenant(ctx, tx, u.scope.UserID, func(tenant pgx.Tx) error { return reads.Send(ctx, tenant) }); err != nil {

@@ -189,7 +189,7 @@ func (t *Tools) rowsInUse(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 // users counts the rows that keep others from being deleted, by the key of those: "3 visits". What is deleted with them
 // keeps nothing.
 func (t *Tools) users(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string][]string, error) {
-	by, columns, holders := map[string][]string{}, map[*domain.Entity][]*domain.Column{}, t.domain.Holders(e)
+	by, columns, holders := map[string][]string{}, map[*domain.Entity][]*domain.Column{}, t.domain.RestrictingKeys(e)
 	for _, holder := range holders { // an order may name one customer three times
 		columns[holder.Entity] = append(columns[holder.Entity], holder.Column)
 	}

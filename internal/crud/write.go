@@ -52,7 +52,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	wrong.add(fault)
 	before, unfound := d.targets(ctx, tx, op.step, op.args.Filters)
 	if unfound != nil {
-		if !isTold(unfound) {
+		if !isExplained(unfound) {
 			return unfound
 		}
 		before = &loaded{Result: registry.Result{Entity: op.entity}} // what is wrong with the values is told first
@@ -238,7 +238,7 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	}
 	before := op.before.byKey()
 	for i, key := range op.after.keys() {
-		if was := op.was(before[key], op.after.Rows[i]); len(was) > 0 {
+		if was := op.previousValues(before[key], op.after.Rows[i]); len(was) > 0 {
 			result.rows[i]["_was"] = was
 		}
 	}
@@ -246,9 +246,9 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	return result, nil
 }
 
-// was returns the previous values of written columns, so that the reply can state the change: of a reference what the row was called,
+// previousValues returns the previous values of written columns, so that the reply can state the change: of a reference what the row was called,
 // since keys are not for a model, and of JSON what is no longer so, if it is short.
-func (op *updateOp) was(before, after map[string]any) map[string]any {
+func (op *updateOp) previousValues(before, after map[string]any) map[string]any {
 	was := map[string]any{}
 	for name, value := range overwrittenValues(op.written, before, after) {
 		c := op.entity.Column(name)

@@ -314,8 +314,8 @@ func TestNoticesThatWordsDoNotTell(t *testing.T) {
 	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Soup", "instructions": ["Boil the water", "Add the salt", "Serve with the bread"]}}]}`)
 	result := b.decide("generate", call(vocab.ToolGenerate, `{"updates": [{"ref": "gen_recipe_1", "content": {"instructions": {"2": null}}}]}`)).Results[0]
 	require.Equal(t, "Taken out of instructions: add the salt.", result.Notice)
-	require.False(t, result.Unsaid("Here is the soup without salt. Shall I save it?"))
-	require.True(t, result.Unsaid("Here is the soup. Shall I save it?"))
+	require.False(t, result.MissingFrom("Here is the soup without salt. Shall I save it?"))
+	require.True(t, result.MissingFrom("Here is the soup. Shall I save it?"))
 }
 
 // An update that changed nothing is no write, also beside a deletion, which is told of all the same.

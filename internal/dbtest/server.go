@@ -143,7 +143,7 @@ const oldTemplates = `
 
 // sweepTemplates drops templates of other migrations after a day. Only one run does it.
 func (s *server) sweepTemplates(ctx context.Context) error {
-	return pg.Alone(ctx, s.Admin, templateLock, func(conn *pgxpool.Conn) error {
+	return pg.WithLock(ctx, s.Admin, templateLock, func(conn *pgxpool.Conn) error {
 		names, err := pg.Collect(ctx, conn, pgx.RowTo[string], "list old templates", oldTemplates, templatePrefix, s.template)
 		if err != nil {
 			return err

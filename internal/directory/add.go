@@ -84,7 +84,7 @@ func (d *Directory) checkNoOtherName(ctx context.Context, name string, database 
 		if err != nil {
 			return fmt.Errorf("look at %s: %w", other.Name, err)
 		}
-		same, err := pg.Same(ctx, database, pool)
+		same, err := pg.SameDatabase(ctx, database, pool)
 		pool.Close()
 		if err != nil {
 			return fmt.Errorf("compare with %s: %w", other.Name, err)

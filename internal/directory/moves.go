@@ -76,7 +76,7 @@ func (d *Directory) Hold(ctx context.Context, name string, work func(User) error
 		return fmt.Errorf("ask the directory: %w", err)
 	}
 	held, done := false, error(nil)
-	err = pg.Alone(ctx, d.pool, lock, func(*pgxpool.Conn) error {
+	err = pg.WithLock(ctx, d.pool, lock, func(*pgxpool.Conn) error {
 		held = true
 		var user User
 		if user, done = d.ByName(ctx, name); done == nil {

@@ -20,8 +20,8 @@ func (d *Domain) Dependents(e *Entity) []Dependent {
 	return slices.DeleteFunc(d.referencesTo(e), func(r Dependent) bool { return !r.Cascade && !r.releases() })
 }
 
-// Holders returns the foreign keys by which rows of the domain's types may keep a row of e from being deleted.
-func (d *Domain) Holders(e *Entity) []Dependent {
+// RestrictingKeys returns the foreign keys by which rows of the domain's types may keep a row of e from being deleted.
+func (d *Domain) RestrictingKeys(e *Entity) []Dependent {
 	return slices.DeleteFunc(d.referencesTo(e), func(r Dependent) bool {
 		return r.Cascade || r.releases() || r.Column.Kind == KindArray
 	})

@@ -27,16 +27,16 @@ func (s *source) presentSQL(t *catalogTable, alias string) string {
 	return alias + "." + quote(e.Gone) + " IS NULL"
 }
 
-// staysSQL are the SQL conditions that no row of another type is marked with which the row would be deleted. Its owner's is not among
+// unmarkedAncestorsSQL are the SQL conditions that no row of another type is marked with which the row would be deleted. Its owner's is not among
 // them: whose row it is says that already. Of rows that go with others of their own table, only the next one counts.
-func (s *source) staysSQL(t *catalogTable, alias string, below ...*catalogTable) (conditions []string) {
+func (s *source) unmarkedAncestorsSQL(t *catalogTable, alias string, below ...*catalogTable) (conditions []string) {
 	for _, fk := range t.foreignKeys {
 		parent := s.cat.table(fk.Table)
 		if fk.OnDelete != "cascade" || s.declOf(fk) == nil || parent == nil || slices.Contains(below, parent) || s.ownsBy(t, fk) {
 			continue
 		}
 		above := fmt.Sprintf("g%d", len(below)+1)
-		there := append(nonEmpty(s.presentSQL(parent, above)), s.staysSQL(parent, above, append(below, t)...)...)
+		there := append(nonEmpty(s.presentSQL(parent, above)), s.unmarkedAncestorsSQL(parent, above, append(below, t)...)...)
 		if len(there) > 0 {
 			conditions = append(conditions, fmt.Sprintf("NOT EXISTS (SELECT FROM %s AS %s WHERE %s = %s AND NOT (%s))",
 				s.relation(parent), above, tuple(above, fk.Targets), tuple(alias, fk.Columns), strings.Join(there, " AND ")))

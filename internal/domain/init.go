@@ -353,14 +353,14 @@ func (e *initEntity) findColumns() {
 		}
 	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		key := c.Name == owner || e.refs[c.Name] != nil || slices.Contains(e.Table.primary, c.Name) && !e.tellsRow(c)
+		key := c.Name == owner || e.refs[c.Name] != nil || slices.Contains(e.Table.primary, c.Name) && !e.identifiesRow(c)
 
 		return key || e.willBeHidden(c) || e.setAtChange(c) || goneNames.MatchString(snake(c.Name))
 	})
 }
 
-// tellsRow reports whether a part of a combined key tells people which row it is, as the name of a tag or the day of a payment.
-func (e *initEntity) tellsRow(c *Column) bool {
+// identifiesRow reports whether a part of a combined key tells people which row it is, as the name of a tag or the day of a payment.
+func (e *initEntity) identifiesRow(c *Column) bool {
 	said := c.Kind == KindText || c.Kind == KindDate || c.Kind == KindTimestamp
 
 	return e.source != nil && e.Folded() && len(e.Key()) > 1 && said

@@ -185,8 +185,8 @@ func (e *initEntity) whose() string {
 	return fmt.Sprintf("{?%s:, %s: {%s}}", quotedName(name), braced(strings.ReplaceAll(said, "_", " ")), quotedName("_"+name+"_label"))
 }
 
-// telling are the columns of short values that say most of a row, in their order.
-func (e *initEntity) telling(most int) []*Column {
+// descriptive are the columns of short values that say most of a row, in their order.
+func (e *initEntity) descriptive(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
 		return !isShort(c) && c != e.moment || e.tallies(c) || wordlessNames.MatchString(snake(c.Name)) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})

@@ -258,8 +258,8 @@ func (e *initEntity) Local() []string {
 // Display is the label and a few short facts. A row whose label names only others has its own words beside it.
 func (e *initEntity) Display() string { return e.line(false) }
 
-// Aloud is the same for people, "" if there is nothing in it that they would say otherwise.
-func (e *initEntity) Aloud() string {
+// DisplayForPeople is the same for people, "" if there is nothing in it that they would say otherwise.
+func (e *initEntity) DisplayForPeople() string {
 	if aloud := e.line(true) + e.whose(); aloud != e.Display() {
 		return aloud
 	}
@@ -269,10 +269,10 @@ func (e *initEntity) Aloud() string {
 
 func (e *initEntity) line(spoken bool) string {
 	parts := []string{e.Label}
-	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.speaksFor) {
+	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.describesRow) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
-	for _, c := range e.telling(displayFacts + 1 - len(parts)) {
+	for _, c := range e.descriptive(displayFacts + 1 - len(parts)) {
 		parts = append(parts, fact(c, spoken))
 	}
 
@@ -310,8 +310,8 @@ func fact(c *Column, spoken bool) string {
 	return "{?" + name + ":" + said + "}"
 }
 
-// speaksFor reports whether a column of the label says all about a row that words can say. The name of a tag does not.
-func (e *initEntity) speaksFor(name string) bool {
+// describesRow reports whether a column of the label says all about a row that words can say. The name of a tag does not.
+func (e *initEntity) describesRow(name string) bool {
 	c := e.Table.column(name)
 
 	return c == nil || isProse(c) && !slices.Contains(e.Table.primary, name)

@@ -68,9 +68,9 @@ func (d *Declaration) account() string {
 	return accountOf(d.Schema)
 }
 
-// Strangers returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
+// UsersWithoutAccount returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
 // are; none where rows belong to nobody, or to Alfred's users themselves.
-func Strangers(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
+func UsersWithoutAccount(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
 	const what = "look for users without an account"
 	tx, err := db.Begin(ctx)
 	if err != nil {

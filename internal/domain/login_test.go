@@ -33,7 +33,7 @@ INSERT INTO mail.letters VALUES (1, 1, 'Hello'), (2, 2, 'Hers');`)
 			const subjects = `SELECT string_agg(subject, ' ') FROM mail_alfred.letters`
 			require.Equal(t, "Hello", as(t, tx, adaID, subjects))
 			require.Empty(t, as(t, tx, eveID, subjects), "who is called nearly so")
-			strangers, _, err := domain.Strangers(t.Context(), tx, "mail_alfred")
+			strangers, _, err := domain.UsersWithoutAccount(t.Context(), tx, "mail_alfred")
 			require.NoError(t, err)
 			require.Contains(t, strangers, "0"+called)
 			require.NotContains(t, strangers, called)

@@ -19,13 +19,15 @@ func Outdated(ctx context.Context, db DB, decl *Declaration) (string, error) {
 	}
 	s, sql, err := views(ctx, db, decl)
 	if err != nil {
-		return outdated + "fail: " + err.Error(), nil
+		return wouldFail(err), nil
 	}
 
 	return s.outdated(ctx, db, sql)
 }
 
 const outdated = "the views were made from another declaration, from other tables or by another version: run worker domain attach, which would "
+
+func wouldFail(err error) string { return outdated + "fail: " + err.Error() }
 
 func (s *source) outdated(ctx context.Context, db DB, sql string) (string, error) {
 	tx, err := db.Begin(ctx)
@@ -39,7 +41,7 @@ func (s *source) outdated(ctx context.Context, db DB, sql string) (string, error
 	}
 	after, err := s.tryAttach(ctx, tx, sql)
 	if err != nil {
-		return outdated + "fail: " + err.Error(), nil
+		return wouldFail(err), nil
 	}
 
 	return outdated + "change " + cmp.Or(strings.Join(changes(before, after), ", "), "nothing but rights"), nil

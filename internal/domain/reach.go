@@ -13,9 +13,9 @@ const KeyField = "id"
 // maxReach is how many rows away a column may be.
 const maxReach = 3
 
-// Reached is a column by name, or by a path one of the row that a column points to: issue_id.state,
+// ColumnOrPath is a column by name, or by a path one of the row that a column points to: issue_id.state,
 // issue_id.project_id.name. Such a column is read, never written. It returns nil if there is none.
-func (e *Entity) Reached(name string) *Column {
+func (e *Entity) ColumnOrPath(name string) *Column {
 	c, at, rest := e.Column(name), place{entity: e}, name
 	for c == nil && len(at.joins) < maxReach {
 		link, further, isPath := strings.Cut(rest, ".")
@@ -72,7 +72,7 @@ func (e *Entity) PathsTo(name string) []string {
 				path = next.prefix + rest
 			}
 			switch {
-			case e.Reached(path) == nil:
+			case e.ColumnOrPath(path) == nil:
 			case next.sure:
 				sure = append(sure, path)
 			default:
@@ -138,7 +138,7 @@ func (e *Entity) Pointing(name string) (*Entity, []*Column) {
 	leadsHere := func(c *Column) bool {
 		return c != nil && c.Target() == e && c.Kind != KindArray && (!c.Hidden || part != nil && c == part.FK)
 	}
-	if c := from.Reached(path); isPath && leadsHere(c) {
+	if c := from.ColumnOrPath(path); isPath && leadsHere(c) {
 		return from, []*Column{c}
 	} else if isPath {
 		return from, nil

@@ -103,7 +103,7 @@ func (s *source) ownedSQL(t *catalogTable, alias string, depth int) (string, err
 
 // thereSQL are the SQL conditions that a row is not marked as deleted, nor one with which it would be deleted.
 func (s *source) thereSQL(t *catalogTable, alias string) []string {
-	return append(nonEmpty(s.presentSQL(t, alias)), s.staysSQL(t, alias)...)
+	return append(nonEmpty(s.presentSQL(t, alias)), s.unmarkedAncestorsSQL(t, alias)...)
 }
 
 // isOwn follows foreign keys up to a table with an owner column or with memberships.

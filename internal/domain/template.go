@@ -87,14 +87,14 @@ func (t Template) Links() (columns []string) {
 
 // Render renders a row. It never fails: missing values are left out.
 func (t Template) Render(row map[string]any) string {
-	return renderParts(t.parts, t.units.said(row))
+	return renderParts(t.parts, t.units.inWords(row))
 }
 
 // RenderWithout renders a row for somebody who is not shown the values of hidden columns. A part that prints one of them is
 // left out. One that only asks whether there is one stays, as long as the row has the label that it prints instead:
 // "{?lent_to: lent to {_lent_to_label}}" tells people to whom.
 func (t Template) RenderWithout(row map[string]any, hidden func(column string) bool) string {
-	return renderParts(withoutHidden(t.parts, row, hidden), t.units.said(row))
+	return renderParts(withoutHidden(t.parts, row, hidden), t.units.inWords(row))
 }
 
 func withoutHidden(parts []part, row map[string]any, hidden func(column string) bool) (kept []part) {

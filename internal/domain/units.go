@@ -14,8 +14,8 @@ type Units struct {
 	Words map[string]string `yaml:"words"`
 }
 
-// Told is a value of a column, nil for a unit that is never said: 2 eggs are as many as 2 count eggs.
-func (u *Units) Told(column string, value any) any {
+// Visible is a value of a column, nil for a unit that is never said: 2 eggs are as many as 2 count eggs.
+func (u *Units) Visible(column string, value any) any {
 	if u == nil || column != u.Column {
 		return value
 	}
@@ -26,8 +26,8 @@ func (u *Units) Told(column string, value any) any {
 	return value
 }
 
-// said is a row with its unit as people say it.
-func (u *Units) said(row map[string]any) map[string]any {
+// inWords is a row with its unit as people say it.
+func (u *Units) inWords(row map[string]any) map[string]any {
 	if u == nil {
 		return row
 	}

@@ -37,7 +37,7 @@ func TestViewsOfRowsThatExtendOthers(t *testing.T) {
 	require.Contains(t, student.Describe(), "- person_key: ref (person_1), required\n")
 	require.Contains(t, student.Describe(), "- level: text, required, one of BG | AD\n", "its length says nothing more")
 	require.Contains(t, student.Describe(), "- days: list of text, each at most 3 characters\n")
-	require.NotNil(t, student.Reached("person_key.name"))
+	require.NotNil(t, student.ColumnOrPath("person_key.name"))
 	require.Equal(t, "student", d.ByType("attendance").Column("student_id").Target().Type)
 
 	require.Equal(t, []string{"student_id.level", "substitute_id.level"}, d.ByType("attendance").PathsTo("level"), "the one that every row has comes first")

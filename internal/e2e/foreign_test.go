@@ -79,7 +79,7 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 		CompareCarried: true, Pool: c.pool, Domain: d, Logger: testLogger(c.t), Models: func(string) llm.Model { return model },
 		RetentionDecayTurns: engine.RetentionDecay, Version: "e2e",
 	}
-	engine.Furnish(&config, search, prompt.DefaultConfig())
+	engine.Complete(&config, search, prompt.DefaultConfig())
 	runner, err := jobs.NewRunner(config)
 	require.NoError(c.t, err)
 	require.NoError(c.t, runner.Start(c.t.Context()))

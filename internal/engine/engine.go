@@ -31,11 +31,11 @@ const (
 	retryInterval = time.Minute
 )
 
-// Furnish completes a configuration that has a pool and a domain, and returns the index that its search needs swept.
-func Furnish(config *jobs.Config, searcher *recall.Searcher, windows prompt.Config) *recall.Index {
+// Complete fills in a configuration that has a pool and a domain, and returns the index that its search needs swept.
+func Complete(config *jobs.Config, searcher *recall.Searcher, windows prompt.Config) *recall.Index {
 	index := recall.NewIndex(searcher, config.Pool)
 	config.Windows, config.Index, config.Tools = windows.Windows, index, crud.New(config.Domain, searcher)
-	config.Prompts, config.Tight = prompt.New(config.Domain, windows), prompt.New(config.Domain, windows.Tight())
+	config.Prompts, config.Tight = prompt.New(config.Domain, windows), prompt.New(config.Domain, windows.Halved())
 
 	return index
 }
@@ -127,7 +127,7 @@ func untilNext(err error, first bool) time.Duration {
 // that.
 func tend(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	look := func(ctx context.Context) {
-		if err := index.Tend(ctx); err != nil && ctx.Err() == nil {
+		if err := index.Maintain(ctx); err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "vector indexes failed", slog.Any("error", err))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestASmallHeapHasRoomAndALargeOneLittle(t *testing.T) {
 	t.Parallel()
-	RoomyHeap()
+	RelaxGC()
 	waitForGoal(t, "a small heap", func(_, goal uint64) bool { return goal > heapRoom-heapRoom/8 })
 	large := make([]byte, 3*heapRoom)
 	for i := range large {

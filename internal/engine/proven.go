@@ -17,9 +17,9 @@ import (
 // ErrUnproven refuses a domain of which nobody knows whether it keeps users apart.
 var ErrUnproven = errors.New("run worker domain check --probe")
 
-// Proven refuses a domain whose user isolation has not been probed since its declaration, tables or privileges last
+// CheckProven refuses a domain whose user isolation has not been probed since its declaration, tables or privileges last
 // changed. Built-in domains are tested with the program. Errors: [ErrUnproven].
-func Proven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) error {
+func CheckProven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) error {
 	if domain.Embedded(files) {
 		return nil
 	}

@@ -124,7 +124,7 @@ func (src *Source) readIn(ctx context.Context, tx pgx.Tx, session uuid.UUID, who
 	if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
 		return nil, err
 	}
-	if c.Turns, err = said(turns, src.Bound); err != nil {
+	if c.Turns, err = messagesOf(turns, src.Bound); err != nil {
 		return nil, err
 	}
 	suite.Cases = []Case{c}
@@ -195,8 +195,8 @@ func (p *past) writeAccount(ctx context.Context, b *strings.Builder) error {
 	return nil
 }
 
-// said are the messages of a conversation.
-func said(turns []originalTurn, bound *domain.Domain) ([]Turn, error) {
+// messagesOf are the messages of a conversation.
+func messagesOf(turns []originalTurn, bound *domain.Domain) ([]Turn, error) {
 	all := make([]Turn, len(turns))
 	for i := range turns {
 		var err error

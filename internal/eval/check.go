@@ -51,7 +51,7 @@ func (t *trial) checkExpectations(ctx context.Context, e *Expect, turn *Played) 
 			t.fault(n, "status", want, strings.TrimSpace(turn.Status+" "+turn.Error))
 		}
 	}
-	if e.Asks != nil && !asked(*e.Asks, turn.Asks) {
+	if e.Asks != nil && !questionMatches(*e.Asks, turn.Asks) {
 		t.fault(n, "question", *e.Asks, cmp.Or(turn.Asks, "none"))
 	}
 	t.checkWords(n, &e.Reply, turn.Reply)
@@ -73,8 +73,8 @@ func (t *trial) checkExpectations(ctx context.Context, e *Expect, turn *Played) 
 	return nil
 }
 
-// asked accepts "any" for every kind of question and "none" for no question.
-func asked(want, got string) bool {
+// questionMatches accepts "any" for every kind of question and "none" for no question.
+func questionMatches(want, got string) bool {
 	switch want {
 	case "any":
 		return got != ""

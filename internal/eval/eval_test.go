@@ -39,7 +39,7 @@ func lab(t *testing.T) *eval.Lab {
 			config := jobs.Config{
 				Pool: pool, Domain: bound, Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model }, Version: "eval", Grace: time.Second,
 			}
-			index := engine.Furnish(&config, recall.New(bound, lexical.Embedder{}), prompt.DefaultConfig())
+			index := engine.Complete(&config, recall.New(bound, lexical.Embedder{}), prompt.DefaultConfig())
 
 			return config, index, nil
 		},

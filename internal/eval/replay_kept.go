@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// GoOn reads what an interrupted replay kept in a file, nil if there is none yet, and returns a function that appends a
+// ResumeReplay reads what an interrupted replay kept in a file, nil if there is none yet, and returns a function that appends a
 // turn: one line each, so that a long conversation is not rewritten after every turn. A truncated line is written
 // again.
-func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) error, err error) {
+func ResumeReplay(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) error, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("go on with a replay: %w", err)

@@ -168,7 +168,7 @@ func TestALongReplayGoesOn(t *testing.T) {
 	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
 	file, plan := filepath.Join(t.TempDir(), "replay.jsonl"), &eval.Replay{Session: session, Model: "offline"}
 	halt := errors.New("the power went")
-	_, add, err := eval.GoOn(file, plan)
+	_, add, err := eval.ResumeReplay(file, plan)
 	require.NoError(t, err)
 	started := time.Now()
 	_, err = lab(t).Replay(t.Context(), src, session, "offline", 0, "", nil, func(turn *eval.ReplayedTurn) error {
@@ -180,7 +180,7 @@ func TestALongReplayGoesOn(t *testing.T) {
 	})
 	require.ErrorIs(t, err, halt)
 	t.Logf("%d turns took %s each, all in", turns/2, (time.Since(started) / time.Duration(turns/2)).Round(time.Millisecond))
-	before, add, err := eval.GoOn(file, plan)
+	before, add, err := eval.ResumeReplay(file, plan)
 	require.NoError(t, err)
 	require.Len(t, before.Turns, turns/2)
 	more := 0
@@ -192,7 +192,7 @@ func TestALongReplayGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, done.Turns, turns)
 	require.Equal(t, turns-turns/2, more, "what was kept is not kept again")
-	last, _, err := eval.GoOn(file, plan)
+	last, _, err := eval.ResumeReplay(file, plan)
 	require.NoError(t, err)
 	require.Len(t, last.Turns, turns)
 	for i := range done.Turns {

@@ -21,8 +21,8 @@ func (t *ReplayedTurn) Parts() []Part {
 	}
 }
 
-// Same reports whether a turn had the same result, whatever it cost.
-func (t *ReplayedTurn) Same() bool {
+// IsSame reports whether a turn had the same result, whatever it cost.
+func (t *ReplayedTurn) IsSame() bool {
 	for _, part := range t.Parts() {
 		if part.Was != part.Is {
 			return false
@@ -36,7 +36,7 @@ func (t *ReplayedTurn) Same() bool {
 func (r *Replay) Other() []int {
 	var numbers []int
 	for i := range r.Turns {
-		if !r.Turns[i].Same() {
+		if !r.Turns[i].IsSame() {
 			numbers = append(numbers, r.Turns[i].Number)
 		}
 	}

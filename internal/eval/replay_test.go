@@ -57,7 +57,7 @@ func TestReplay(t *testing.T) {
 
 	// Interrupted after its fourth turn, it continues without repeating answered requests.
 	halt, file := errors.New("the power went"), filepath.Join(t.TempDir(), "replay.jsonl")
-	kept, add, err := eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 4})
+	kept, add, err := eval.ResumeReplay(file, &eval.Replay{Session: session, Model: "offline", From: 4})
 	require.NoError(t, err)
 	require.Nil(t, kept)
 	_, err = other.Replay(t.Context(), src, session, "offline", 4, "", nil, func(turn *eval.ReplayedTurn) error {
@@ -72,7 +72,7 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	_, err = torn.WriteString(`{"number": 5, "mess`)
 	require.NoError(t, errors.Join(err, torn.Close()))
-	kept, _, err = eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 4})
+	kept, _, err = eval.ResumeReplay(file, &eval.Replay{Session: session, Model: "offline", From: 4})
 	require.NoError(t, err)
 	require.Len(t, kept.Turns, 4)
 	*asked = nil
@@ -82,7 +82,7 @@ func TestReplay(t *testing.T) {
 	require.Len(t, whole.Turns, 8)
 	require.NotContains(t, *asked, 4)
 	require.Contains(t, *asked, 5)
-	_, _, err = eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 1})
+	_, _, err = eval.ResumeReplay(file, &eval.Replay{Session: session, Model: "offline", From: 1})
 	require.ErrorContains(t, err, "name another file")
 
 	var page strings.Builder

@@ -104,7 +104,7 @@ func (r *Report) Text(out io.Writer) error {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "MODEL\tPASSED\tFAILED\tBROKEN\tPASS^K\tCALLS\tTOKENS\tUSD\tSECONDS")
 	for _, run := range r.Runs() {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%d\t%d\t%.4f\t%.1f\n", run.Model, run.Passed, run.Failed, run.Broken, run.Hats(), run.Calls, run.Tokens, run.USD, run.Seconds)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%d\t%d\t%.4f\t%.1f\n", run.Model, run.Passed, run.Failed, run.Broken, run.PassHats(), run.Calls, run.Tokens, run.USD, run.Seconds)
 	}
 	_ = table.Flush() // into memory
 	for _, run := range r.Runs() {
@@ -124,8 +124,8 @@ func (r *Report) Text(out io.Writer) error {
 	return nil
 }
 
-// Hats formats pass^1 to pass^k.
-func (r *Run) Hats() string {
+// PassHats formats pass^1 to pass^k.
+func (r *Run) PassHats() string {
 	hats := make([]string, len(r.PassHat))
 	for k, hat := range r.PassHat {
 		hats[k] = fmt.Sprintf("%.3f", hat)
@@ -141,14 +141,14 @@ func (r *Result) text(b *strings.Builder) {
 		if t.Outcome == Passed {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.Why("  "))
+		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.FailureReason("  "))
 
 		return
 	}
 }
 
-// Why says what went wrong, and what happened.
-func (t *Trial) Why(indent string) string {
+// FailureReason says what went wrong, and what happened.
+func (t *Trial) FailureReason(indent string) string {
 	var b strings.Builder
 	if t.Error != "" {
 		fmt.Fprintf(&b, "%s%s\n", indent, t.Error)

@@ -121,8 +121,8 @@ func (r *Result) Successes() int {
 	return n
 }
 
-// Worst is the first broken trial, else the first failed one; nil if every trial passed.
-func (r *Result) Worst() *Trial {
+// FirstFailure is the first broken trial, else the first failed one; nil if every trial passed.
+func (r *Result) FirstFailure() *Trial {
 	outcome := r.Outcome()
 	if outcome == Passed {
 		return nil

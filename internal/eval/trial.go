@@ -288,7 +288,7 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 		return nil, err
 	}
 	played := &Played{
-		Number: int(got.Number), Message: turn.Say, Reply: got.Said(), Status: string(got.Status), Seconds: took.Seconds(), id: got.ID,
+		Number: int(got.Number), Message: turn.Say, Reply: got.PlainText(), Status: string(got.Status), Seconds: took.Seconds(), id: got.ID,
 		Calls: int(got.Usage.Calls), Tokens: int(got.Usage.InputTokens + got.Usage.OutputTokens), USD: got.Usage.CostUSD,
 	}
 	if got.Error != nil {

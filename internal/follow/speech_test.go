@@ -60,6 +60,6 @@ func TestSaid(t *testing.T) {
 		"Which?\n\n1. Butter Chicken\n2. Shakshuka": {Reply: "Which?", Question: &follow.Question{Text: "Which?", Options: options}},
 		"Which? Butter Chicken or Shakshuka":        {Reply: "Which? Butter Chicken or Shakshuka", Question: &follow.Question{Text: "Which?", Options: options}},
 	} {
-		require.Equal(t, want, turn.Said())
+		require.Equal(t, want, turn.PlainText())
 	}
 }

@@ -94,8 +94,8 @@ func (t *Turn) Text() string {
 	}
 }
 
-// Said is everything the turn says to a reader who sees only text: Text, and the question's options if it omits them.
-func (t *Turn) Said() string {
+// PlainText is everything the turn says to a reader who sees only text: Text, and the question's options if it omits them.
+func (t *Turn) PlainText() string {
 	text := t.Text()
 	if t.Question == nil {
 		return text

@@ -46,7 +46,7 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 // takeTool does what must precede the protocol's handler, which answers with a stream, reports refusals as results and
 // waits for a body without end.
 func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) (closed func(), err error) {
-	if err := a.gate.Stays(r.Context(), who); err != nil {
+	if err := a.gate.CheckStays(r.Context(), who); err != nil {
 		return nil, err
 	}
 	body, err := door.ReadAll(w, r, maxBody)

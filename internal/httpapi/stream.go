@@ -117,7 +117,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	defer closed()
 	running, stopped := a.door.UntilStopping(ctx)
 	defer stopped()
-	ctx, cancel := context.WithTimeout(running, max(0, atMost-auth.Waited(ctx)))
+	ctx, cancel := context.WithTimeout(running, max(0, atMost-auth.WaitedFor(ctx)))
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()

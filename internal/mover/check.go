@@ -51,7 +51,7 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 // checkApart: source and target are two databases. If they were one under two names, a move would bring the rows to itself and then
 // delete them.
 func (u *move) checkApart(ctx context.Context) error {
-	same, err := pg.Same(ctx, u.source, u.target)
+	same, err := pg.SameDatabase(ctx, u.source, u.target)
 	if err != nil {
 		return fmt.Errorf("compare %s and %s: %w", u.Source.Name, u.Target.Name, err)
 	}

@@ -217,10 +217,10 @@ func advanceSequences(ctx context.Context, from, to pgx.Tx, tables []table) erro
 	return nil
 }
 
-// Share gives a database that nobody has talked to yet the rows that all users share, as another one has them: a user's rows refer
+// CopyShared gives a database that nobody has talked to yet the rows that all users share, as another one has them: a user's rows refer
 // to them by keys, which must be the same everywhere. One with conversations is left as it is. It returns how many rows
 // were brought.
-func (m *Mover) Share(ctx context.Context, from, to directory.Database) (brought int64, err error) {
+func (m *Mover) CopyShared(ctx context.Context, from, to directory.Database) (brought int64, err error) {
 	source, err := m.open(ctx, from)
 	if err != nil {
 		return 0, err

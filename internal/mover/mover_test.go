@@ -262,7 +262,7 @@ func TestShareRows(t *testing.T) {
 	require.NoError(t, err)
 	b, err := f.directory.Database(t.Context(), "b")
 	require.NoError(t, err)
-	n, err := f.mover().Share(t.Context(), a, b)
+	n, err := f.mover().CopyShared(t.Context(), a, b)
 	require.NoError(t, err)
 	require.Positive(t, n)
 	all := `SELECT md5(string_agg(i::text, '' ORDER BY i.id)) FROM kitchen.ingredients AS i`
@@ -275,11 +275,11 @@ func TestShareRows(t *testing.T) {
 	views.Domain = func() (fs.FS, string) {
 		return fstest.MapFS{"shown.yaml": {Data: []byte("{name: shown, schema: shown, persona: x, entities: [{type: good, table: goods, key: id, label: \"{name}\", reference: true}]}")}}, "shown.yaml"
 	}
-	n, err = views.Share(t.Context(), a, b)
+	n, err = views.CopyShared(t.Context(), a, b)
 	require.NoError(t, err)
 	require.Zero(t, n, "what stands behind a view is its owner's to bring")
 	f.exec("b", `SELECT start_session('first')`)
-	n, err = f.mover().Share(t.Context(), a, b)
+	n, err = f.mover().CopyShared(t.Context(), a, b)
 	require.NoError(t, err)
 	require.Zero(t, n, "one with conversations is left as it is")
 }

@@ -100,10 +100,10 @@ func (q *Batch) Send(ctx context.Context, tx batcher) error {
 	return q.named(tx.SendBatch(ctx, &q.batch).Close())
 }
 
-// Later is Send for statements that nobody waits for: they are sent before the transaction's next ones, together with
+// Defer is Send for statements that nobody waits for: they are sent before the transaction's next ones, together with
 // them if those are a Batch, or with its commit. If one fails, so does the whole transaction. Any other kind of
 // transaction runs them now.
-func (q *Batch) Later(ctx context.Context, tx batcher) error {
+func (q *Batch) Defer(ctx context.Context, tx batcher) error {
 	t := of(tx)
 	if t == nil {
 		return q.Send(ctx, tx)
@@ -192,7 +192,7 @@ func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
 	if !ok {
 		return last.Send(ctx, tx)
 	}
-	if err := last.Later(ctx, tx); err != nil {
+	if err := last.Defer(ctx, tx); err != nil {
 		return err
 	}
 

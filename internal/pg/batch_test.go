@@ -101,7 +101,7 @@ func TestLaterTravelsWithTheNext(t *testing.T) {
 	later := func(tx pgx.Tx, name string) {
 		q := &pg.Batch{}
 		q.Exec("insert", insertUser, name)
-		require.NoError(t, q.Later(t.Context(), tx))
+		require.NoError(t, q.Defer(t.Context(), tx))
 	}
 	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
 		later(tx, "queue 1")
@@ -164,7 +164,7 @@ func TestQueuesFailByName(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"last":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return pg.CommitWith(t.Context(), tx, twice()) }),
-		"later": pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Later(t.Context(), tx) }),
+		"later": pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Defer(t.Context(), tx) }),
 		"alone": twice().InTx(t.Context(), pool),
 		"sent":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Send(t.Context(), tx) }),
 		"of another's": pg.InTx(t.Context(), dbtest.Tx(t), func(tx pgx.Tx) error {
@@ -249,7 +249,7 @@ func TestRowsSayWhyTheyWereNotAskedFor(t *testing.T) {
 	err := pg.InTx(t.Context(), dbtest.Pool(t), func(tx pgx.Tx) error {
 		broken := &pg.Batch{}
 		broken.Exec("divide", "SELECT 1 / 0", nil)
-		require.NoError(t, broken.Later(t.Context(), tx))
+		require.NoError(t, broken.Defer(t.Context(), tx))
 		_, err := pg.Collect(t.Context(), tx, pgx.RowTo[int], "count", "SELECT 1")
 
 		return err

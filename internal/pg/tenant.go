@@ -57,7 +57,7 @@ func act(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.T
 	last := &Batch{}
 	last.Exec("act as before", `SELECT set_config('role', $1, true), set_config('alfred.user_id', $2, true), set_config('TimeZone', $3, true)`, []any{was, user, zone})
 
-	return last.Later(ctx, tx)
+	return last.Defer(ctx, tx)
 }
 
 // BecomeTenant makes everything added after it run under the tenant's role, as the given user and in that user's time

@@ -15,7 +15,7 @@ const (
 )
 
 // transaction is a [pgx.Tx] on its own connection. Unlike pgx's, it begins and commits in the round trips of its
-// other statements, and takes along statements that nobody waits for (see [Batch.Later]). A statement that comes
+// other statements, and takes along statements that nobody waits for (see [Batch.Defer]). A statement that comes
 // through pgx's methods, whose text may be wrong, is sent by itself, after everything before it.
 type transaction struct {
 	pgx.Tx // nil: what is not written here is not used
@@ -79,7 +79,7 @@ func (t *transaction) Begin(ctx context.Context) (pgx.Tx, error) {
 	s := &savepoint{transaction: t, name: "sp_" + strconv.Itoa(t.points)}
 	first := &Batch{}
 	first.Exec("begin savepoint", "savepoint "+s.name, nil)
-	if err := first.Later(ctx, t); err != nil {
+	if err := first.Defer(ctx, t); err != nil {
 		return nil, err
 	}
 
@@ -184,7 +184,7 @@ func (s *savepoint) Commit(ctx context.Context) error {
 	}
 	last := &Batch{}
 	last.Exec("release savepoint", "release savepoint "+s.name, nil)
-	err := last.Later(ctx, s)
+	err := last.Defer(ctx, s)
 	s.ended = err == nil
 
 	return err

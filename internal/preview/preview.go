@@ -28,7 +28,7 @@ func New(d *domain.Domain, config prompt.Config) *Preview {
 // Frame returns what a node of the session's coming turn would see if the turn began now: understand, think, act (a
 // first read step), reply or summarize. Any other name is an error.
 func (p *Preview) Frame(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, node string) (nodes.Frame, error) {
-	v, err := p.loader.Coming(ctx, tx, sessionID)
+	v, err := p.loader.NextTurn(ctx, tx, sessionID)
 	if err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: %w", err)
 	}

@@ -34,8 +34,8 @@ type Budget struct {
 	Results      Tokens // Step Results, and the rows of Execution Results
 }
 
-// Tight returns the same windows with half the budgets, for a prompt that exceeded the model's context.
-func (c Config) Tight() Config {
+// Halved returns the same windows with half the budgets, for a prompt that exceeded the model's context.
+func (c Config) Halved() Config {
 	b := &c.Budget
 	b.Guidance /= 2
 	for _, budget := range []*Tokens{

@@ -60,9 +60,9 @@ func (t *page) news(told string) (news []nodes.Block, holds bool) {
 			if s.hasLostDetails(told) {
 				return nil, false
 			}
-			more = s.untold(told, rows)
+			more = s.unseen(told, rows)
 		case toldByTable:
-			more = untoldTables(s.text, told)
+			more = unseenTables(s.text, told)
 		case toldByResults:
 		}
 		if len(more) > 0 {
@@ -115,15 +115,15 @@ func (s *section) isShown(told string) bool {
 	return strings.Contains(told, body+"\n\n") || strings.Contains(told, body+"\n</")
 }
 
-// untold returns what a section shows and the conversation has not shown, or has shown differently since. Heads follow only
+// unseen returns what a section shows and the conversation has not shown, or has shown differently since. Heads follow only
 // with what stands below them. Lists leave out entities whose rows stand in the data: names are told once. That a draft has
 // been saved, the data does not say.
-func (s *section) untold(told string, rows map[string]bool) []string {
+func (s *section) unseen(told string, rows map[string]bool) []string {
 	isList := s.tag == "entity_context" && s.rule.heading != headJustSaved
 	var lines, heads []string
 	end, begun := 0, true // begun: the heads have a line below them already
 	for _, u := range s.units {
-		u.text = strings.TrimSpace(s.tidy(u.text))
+		u.text = strings.TrimSpace(s.normalized(u.text))
 		switch {
 		case u.text == "":
 			continue
@@ -135,7 +135,7 @@ func (s *section) untold(told string, rows map[string]bool) []string {
 			continue
 		}
 		begun = true
-		if u.isTold(told) {
+		if u.isSeen(told) {
 			continue
 		}
 		if !strings.HasPrefix(u.key, detailMark) { // a row's details stand below the table
@@ -150,16 +150,16 @@ func (s *section) untold(told string, rows map[string]bool) []string {
 	return lines[:end]
 }
 
-// untoldTables returns the described tables that the conversation has not shown. Its list of tables that may only be
+// unseenTables returns the described tables that the conversation has not shown. Its list of tables that may only be
 // read is never repeated.
-func untoldTables(body, told string) []string {
+func unseenTables(body, told string) []string {
 	return slices.DeleteFunc(strings.Split(body, "\n\n"), func(table string) bool {
 		return table == "" || strings.HasPrefix(table, readBesides) || strings.Contains(told, "\n"+table+"\n")
 	})
 }
 
-// isTold reports whether the conversation shows a unit, and nothing newer about its row or draft.
-func (u *unit) isTold(told string) bool {
+// isSeen reports whether the conversation shows a unit, and nothing newer about its row or draft.
+func (u *unit) isSeen(told string) bool {
 	if u.key == "" {
 		return strings.Contains(told, "\n"+u.text+"\n")
 	}
@@ -228,7 +228,7 @@ func (t *page) clipped(line string) string {
 // lastResults are the results of the step's last decision, in the order of its calls, and how many of these there were.
 func (t *page) lastResults() (results []*view.Result, calls int) {
 	before, last := 0, 0
-	for _, acted := range t.ActedOn(t.step.Step) {
+	for _, acted := range t.ActsOf(t.step.Step) {
 		before, last, calls = before+last, len(acted.Results), len(acted.Calls)
 	}
 	var own []*view.Result

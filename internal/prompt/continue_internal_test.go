@@ -26,10 +26,10 @@ func TestIsToldSeesWhatHasBecomeShorter(t *testing.T) {
 		unitOf(draft+"\n{\"name\": \"Soup\"}", "- gen_recipe_1: "):                 true,
 		unitOf(draft, "- gen_recipe_1: "):                                          false,
 	} {
-		require.Equal(t, want, shown.isTold(told), shown.text)
+		require.Equal(t, want, shown.isSeen(told), shown.text)
 	}
 	again := unitOf("### recipe_1\nnotes:\n- a", "### recipe_1\n")
-	require.True(t, again.isTold(told+"\n### recipe_1\nnotes:\n- a\n### recipe_2\nnotes:\n- b\n"), "as news is written")
+	require.True(t, again.isSeen(told+"\n### recipe_1\nnotes:\n- a\n### recipe_2\nnotes:\n- b\n"), "as news is written")
 }
 
 // A row whose only part has been deleted has no details, and nothing would say that its old ones are gone.

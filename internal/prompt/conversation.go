@@ -158,7 +158,7 @@ func (t *page) refLinesOfTurn(p *db.TurnListPastRow) string {
 	here := slices.DeleteFunc(t.ByNumber(), func(e *view.Entity) bool { _, touched := actions[e.Ref]; return !touched })
 	alike := func(a, b *view.Entity) bool { return actions[a.Ref] == actions[b.Ref] && t.risk(a) == t.risk(b) }
 	var lines []string
-	for _, run := range view.Runs(here, alike) {
+	for _, run := range view.ConsecutiveRuns(here, alike) {
 		if len(run) > collapseOver {
 			lines = append(lines, t.rangeLine(run)+"["+actions[run[0].Ref]+"]")
 

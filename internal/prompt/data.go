@@ -67,7 +67,7 @@ func (t *page) chooseRows() []*view.Row {
 
 		return near && !e.Pending() && !t.Gone(r.Ref)
 	}
-	nested := t.Below(inView)
+	nested := t.ChildRows(inView)
 	var chosen []*view.Row
 	for _, ref := range t.Rows.Order {
 		if r := t.Rows.ByRef[ref]; inView(r) && !nested[ref] {
@@ -92,9 +92,9 @@ func (t *page) fitRows(chosen []*view.Row) (lines, details map[*view.Row]string)
 	detailOf := func(r *view.Row) (string, bool) { return t.detail(r), false }
 	byAge := slices.SortedStableFunc(slices.Values(chosen), func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
 	own := func(r *view.Row) bool { return t.ofStep(r.Ref) }
-	for _, rows := range [][]*view.Row{view.Those(byAge, own), slices.DeleteFunc(byAge, own)} {
+	for _, rows := range [][]*view.Row{view.Filter(byAge, own), slices.DeleteFunc(byAge, own)} {
 		fit(lines, &left, rows, lineOf)
-		fit(details, &left, view.Those(rows, func(r *view.Row) bool { return lines[r] != "" }), detailOf)
+		fit(details, &left, view.Filter(rows, func(r *view.Row) bool { return lines[r] != "" }), detailOf)
 	}
 
 	return lines, details

@@ -28,10 +28,10 @@ func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 		return cmp.Or(int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
 	})
 	own := func(e *view.Entity) bool { return t.ofStep(e.Ref) }
-	newest = append(view.Those(newest, own), slices.DeleteFunc(newest, own)...)
+	newest = append(view.Filter(newest, own), slices.DeleteFunc(newest, own)...)
 	budget, lines, contents := t.config.Budget, map[*view.Entity]string{}, map[*view.Entity]string{}
 	fit(lines, &budget.Entities, newest, func(e *view.Entity) (string, bool) { return lineOf(e), own(e) })
-	full := view.Those(newest, func(e *view.Entity) bool { return lines[e] != "" && t.Drafts[e.Ref] != nil })
+	full := view.Filter(newest, func(e *view.Entity) bool { return lines[e] != "" && t.Drafts[e.Ref] != nil })
 	fit(contents, &budget.Drafts, full, func(e *view.Entity) (string, bool) { return clean.Content(t.Drafts[e.Ref]), own(e) })
 	for _, e := range drafts {
 		if line := lines[e]; line != "" {

@@ -44,15 +44,15 @@ func (t *page) hasText(entityType string) bool {
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
-	return "- " + e.Ref + ": " + e.Label + t.tellApart(e) + " (" + e.EntityType + note + ") " + t.tags(e) + reasonSuffix(reason)
+	return "- " + e.Ref + ": " + e.Label + t.distinguish(e) + " (" + e.EntityType + note + ") " + t.tags(e) + reasonSuffix(reason)
 }
 
 // maxApart bounds what tells a row from another of its name, in characters.
 const maxApart = 120
 
-// tellApart is what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
+// distinguish returns what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
 // one of three Anna Smiths.
-func (t *page) tellApart(e *view.Entity) string {
+func (t *page) distinguish(e *view.Entity) string {
 	r := t.Rows.ByRef[e.Ref]
 	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || !t.sharesName(e.Ref) {
 		return ""
@@ -225,7 +225,7 @@ func fitting(groups []*group, left *Tokens, most int) []*group {
 	kept := map[*group]string{}
 	fit(kept, left, newest[:min(most, len(newest))], func(g *group) (string, bool) { return g.line, false })
 
-	return view.Those(groups, func(g *group) bool { return kept[g] != "" })
+	return view.Filter(groups, func(g *group) bool { return kept[g] != "" })
 }
 
 // collapseOver is the longest run of refs that still gets a line each.
@@ -234,7 +234,7 @@ const collapseOver = 10
 // collapse prints more than ten refs of one type and action with consecutive numbers as one line.
 func (t *page) collapse(entities []*view.Entity) []*group {
 	var groups []*group
-	for _, run := range view.Runs(entities, func(a, b *view.Entity) bool { return t.tags(a) == t.tags(b) }) {
+	for _, run := range view.ConsecutiveRuns(entities, func(a, b *view.Entity) bool { return t.tags(a) == t.tags(b) }) {
 		if len(run) > collapseOver {
 			groups = append(groups, &group{line: t.rangeLine(run) + t.tags(run[0]), members: run})
 

@@ -36,7 +36,7 @@ func (t *page) conversationFlow(s *section) {
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
 		s.line("- In mid-conversation: no greeting, no introduction.")
-		if heard := t.whatWasNoted(); heard != "" {
+		if heard := t.noted(); heard != "" {
 			s.line("- Acknowledge briefly: ", heard)
 		} else {
 			s.line("- Take up briefly what the user just said.")
@@ -51,7 +51,7 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ForgottenNow(); len(labels) > 0 {
 		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", enumerate(labels), ".")
 	}
-	offers := t.draftedNow() && t.ToAsk() == nil
+	offers := t.draftedNow() && t.QuestionToAsk() == nil
 	if offers {
 		s.line("- Drafts are waiting: name them and offer once to save them.")
 	}
@@ -66,8 +66,8 @@ func (t *page) replyGuidance(s *section) {
 	}
 }
 
-// whatWasNoted is what Understand noted, if the user said it: what only stays in view or leaves it is nothing to tell people.
-func (t *page) whatWasNoted() string {
+// noted is what Understand noted, if the user said it: what only stays in view or leaves it is nothing to tell people.
+func (t *page) noted() string {
 	out := t.Understood()
 	if c := out.Curation; !c.ClearAll && len(c.Exclude)+len(c.Forget)+len(out.Constraints) == 0 {
 		return ""

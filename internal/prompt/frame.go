@@ -91,7 +91,7 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 		if rule.unless == nil || !rule.unless(t) {
 			rule.write(t, s)
 		}
-		if s.text = s.tidy(s.body.String()); s.text == "" {
+		if s.text = s.normalized(s.body.String()); s.text == "" {
 			continue
 		}
 		f.Blocks = withSection(f.Blocks, rule.tag, nodes.Section{Heading: s.heading, Body: s.text, Declared: rule.declared})
@@ -104,8 +104,8 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	return f
 }
 
-// tidy is a text of the section as it is shown.
-func (s *section) tidy(text string) string {
+// normalized is a text of the section as it is shown.
+func (s *section) normalized(text string) string {
 	text = blankLines.ReplaceAllString(strings.TrimRight(text, "\n "), "\n\n")
 	if s.rule.heading == "Schema" { // its dates are examples
 		return text

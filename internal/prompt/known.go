@@ -11,13 +11,13 @@ import (
 	"alfred/internal/vocab"
 )
 
-// whatIsKnown lists what a reply may state beyond what the turn did: the current rows that the message or the plan
+// knownFacts lists what a reply may state beyond what the turn did: the current rows that the message or the plan
 // names, what the user did in the page, and what others changed or deleted meanwhile.
-func (t *page) whatIsKnown(s *section) {
+func (t *page) knownFacts(s *section) {
 	t.byUser(s)
 	t.changedElsewhere(s)
 	left := t.config.Budget.Results / 2
-	told := t.toldRefs()
+	told := t.refsInResults()
 	for _, ref := range t.mentionedRefs(len(told) == 0) {
 		if told[ref] {
 			continue
@@ -41,8 +41,8 @@ func (t *page) knownRow(e *view.Entity) string {
 	return t.PlainRow(e.Ref)
 }
 
-// toldRefs are the refs that the execution results show.
-func (t *page) toldRefs() map[string]bool {
+// refsInResults are the refs that the execution results show.
+func (t *page) refsInResults() map[string]bool {
 	told := t.NestedRefs()
 	for _, d := range t.Effects() {
 		for _, ref := range d.Refs {
@@ -104,7 +104,7 @@ func (t *page) changedElsewhere(s *section) {
 		view.StaleGone:    "Deleted since it was read: ",
 	}
 	for _, stale := range []string{view.StaleChanged, view.StaleGone} {
-		if changed := t.Those(func(e *view.Entity) bool { return e.Stale == stale }); len(changed) > 0 {
+		if changed := t.EntitiesWhere(func(e *view.Entity) bool { return e.Stale == stale }); len(changed) > 0 {
 			s.line(words[stale], enumerate(view.Labels(changed)))
 		}
 	}
@@ -117,7 +117,7 @@ func (t *page) viableEntities() []*view.Entity {
 		types[e.EntityType] = true
 	}
 
-	return t.Those(func(e *view.Entity) bool {
+	return t.EntitiesWhere(func(e *view.Entity) bool {
 		return types[e.EntityType] && e.Stale != view.StaleGone && slices.Contains([]string{"generated", "recent", "retained"}, e.Tier)
 	})
 }

@@ -121,7 +121,7 @@ func (b *testBundle) compress(t *testing.T, to int) nodes.CompressInput {
 
 func (b *testBundle) preview(t *testing.T, node string) (nodes.Frame, error) {
 	t.Helper()
-	v, err := b.loader.Coming(t.Context(), b.tx, b.session)
+	v, err := b.loader.NextTurn(t.Context(), b.tx, b.session)
 	require.NoError(t, err)
 
 	return b.prompts.Preview(v, node)

@@ -16,9 +16,9 @@ import (
 	"alfred/nodes"
 )
 
-// whatHappened prints what was done and decided: this turn's curation, the last turns' steps, and earlier turns in
+// narrative prints what was done and decided: this turn's curation, the last turns' steps, and earlier turns in
 // brief. It is identical in Think and in every Act of a turn.
-func (t *page) whatHappened(s *section) {
+func (t *page) narrative(s *section) {
 	window := t.Window(t.config.RetentionWindow)
 	for i, p := range slices.Backward(window) {
 		t.pastTurn(s, p, i == len(window)-1)
@@ -112,7 +112,7 @@ func (t *page) pastSteps(data json.RawMessage) string {
 // turn.
 func (t *page) thisTurn(s *section) {
 	var b strings.Builder
-	mentions := view.Those(t.Understood().Mentions, func(m nodes.Mention) bool { return t.ByRef[m.Ref] != nil })
+	mentions := view.Filter(t.Understood().Mentions, func(m nodes.Mention) bool { return t.ByRef[m.Ref] != nil })
 	for i := 0; i < len(mentions); {
 		text, kind, refs := mentions[i].Text, t.ByRef[mentions[i].Ref].EntityType, []string(nil)
 		for ; i < len(mentions) && mentions[i].Text == text && t.ByRef[mentions[i].Ref].EntityType == kind; i++ {
@@ -154,14 +154,14 @@ func (t *page) recalled(s *section, b *strings.Builder) {
 				return
 			}
 			b.WriteString(line + "\n")
-			ref, number := t.recalledWhat(found)
+			ref, number := t.recalledKey(found)
 			s.addItem("recalled", ref, number, line)
 		}
 	}
 }
 
-// recalledWhat returns the ref of a recalled row, or the number of a turn of this conversation.
-func (t *page) recalledWhat(found map[string]any) (ref string, number int) {
+// recalledKey returns the ref of a recalled row, or the number of a turn of this conversation.
+func (t *page) recalledKey(found map[string]any) (ref string, number int) {
 	if def := t.Domain.ByType(clean.Value(found[view.TypeField])); def != nil {
 		ref, _ = found[def.Key.Name].(string)
 

@@ -84,7 +84,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case vocab.NodeAct:
 		step := v.Step()
 
-		return view.Need{Profile: step != nil && !only(append(v.Beside(step), step), db.StepTypeRead), Round: true}
+		return view.Need{Profile: step != nil && !only(append(v.StepsBeside(step), step), db.StepTypeRead), Round: true}
 	default:
 		return view.Need{}
 	}
@@ -141,7 +141,7 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	}
 	t := p.page(v, false)
 	t.step, t.steps = step, []*db.TurnSteps{step}
-	taken := len(t.ActedOn(step.Step))
+	taken := len(t.ActsOf(step.Step))
 	in := t.bounds(step)
 	if tools != nil { // otherwise the step is offered nothing but its own tools
 		t.workBeside()
@@ -207,7 +207,7 @@ func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	}
 }
 
-// Preview returns the frame that a node of a coming turn (view.Loader.Coming) would see: understand, think, act (a
+// Preview returns the frame that a node of a coming turn (view.Loader.NextTurn) would see: understand, think, act (a
 // first read step), reply or summarize. Any other name is an error.
 func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 	switch node {

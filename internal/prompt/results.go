@@ -33,7 +33,7 @@ func (t *page) executionResults(s *section) {
 		}
 		s.addItem("current", "", t.Number, clean.Text(step.Summary))
 	}
-	if details := t.BlockedBy(); details != "" {
+	if details := t.BlockReason(); details != "" {
 		s.line("Blocked: ", details)
 	}
 	t.notices(s)
@@ -50,7 +50,7 @@ func (t *page) goal(s *section) {
 
 // mended reports whether a step did nothing that another has not made up for: who words the reply would apologize for it.
 func (t *page) mended(step *db.TurnSteps) bool {
-	return !view.Is(step.Outcome, db.StepOutcomePartial) && t.MadeUp(step)
+	return !view.Is(step.Outcome, db.StepOutcomePartial) && t.IsMadeUpFor(step)
 }
 
 func outcomeLine(step *db.TurnSteps) string {
@@ -77,7 +77,7 @@ func (t *page) noticeTexts() []string {
 
 // questionToAsk prints the question that the reply has to ask.
 func (t *page) questionToAsk(s *section) {
-	payload := t.ToAsk()
+	payload := t.QuestionToAsk()
 	if payload == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func (t *page) resultRows(s *section) {
 		case d.Result.Tool == vocab.ToolUndo: // its step says what was deleted, brought back and set back
 		case len(d.Result.Rows) == 0 && operates:
 		case len(d.Result.Rows) == 0:
-			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
+			s.line(say.Verb(d.Result.Tool), ": ", t.EmptyText(d))
 		case len(d.Refs) > 0:
 			t.effect(s, d, nested, &left)
 		}
@@ -131,7 +131,7 @@ func (t *page) effect(s *section, d *view.Effect, nested map[string]bool, left *
 	if d.Again {
 		besides = " besides those written in this turn"
 	}
-	s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), besides, ":")
+	s.line(say.Verb(d.Result.Tool), " ", t.CountText(d), besides, ":")
 	shown := 0
 	for _, ref := range d.Refs {
 		lines := t.effectLines(d.Result.Tool, ref)
@@ -199,11 +199,11 @@ func (t *page) otherResults(s *section, left *Tokens) {
 		switch {
 		case r.IsNotice():
 		case clean.Text(r.ErrorCode) == approvalNeeded: // the question says it
-		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && (succeeded(step) || t.MadeUp(step)) }):
+		case r.Failed() && slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == r.Step && (succeeded(step) || t.IsMadeUpFor(step)) }):
 		case r.Failed():
 			failed++
 		case r.Tool == vocab.ToolRecall:
-			t.toldRecall(s, r, left, told)
+			t.recallLines(s, r, left, told)
 		case vocab.CarriesRows(r.Tool) || r.Tool == vocab.ToolGenerate || len(r.Rows) == 0:
 		default:
 			line := t.totalsLine(r)
@@ -223,14 +223,14 @@ func (t *page) otherResults(s *section, left *Tokens) {
 func (t *page) totalsLine(r *view.Result) string {
 	def := t.Domain.Entity(clean.Text(r.EntityType))
 	if def == nil {
-		return "Computed: " + clean.JSON(t.Guarded(r))
+		return "Computed: " + clean.JSON(t.WithoutKeys(r))
 	}
-	line := clean.Inline(nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, def.Plural), 2*say.MaxFact) + ": " + clean.JSON(namesInPlace(t.Guarded(r)))
+	line := clean.Inline(nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, def.Plural), 2*say.MaxFact) + ": " + clean.JSON(namesInPlace(t.WithoutKeys(r)))
 	if int(r.RowCount) > len(r.Rows) {
 		line += ", the first " + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount))
 	}
 	for _, one := range gjson.GetBytes(r.Params, "aggregates").Array() {
-		if c := def.Reached(one.Get("column").Str); c != nil && isMeasured(c) {
+		if c := def.ColumnOrPath(one.Get("column").Str); c != nil && isMeasured(c) {
 			line += "; " + c.Name + ": " + clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact)
 		}
 	}
@@ -256,14 +256,14 @@ func namesInPlace(rows []map[string]any) []map[string]any {
 // approvalNeeded is the code of calls that wait for the user's word.
 const approvalNeeded = "approval_needed"
 
-// toldRecall words what a search of the past found, each item once.
-func (t *page) toldRecall(s *section, r *view.Result, left *Tokens, told map[string]bool) {
+// recallLines words what a search of the past found, each item once.
+func (t *page) recallLines(s *section, r *view.Result, left *Tokens, told map[string]bool) {
 	if len(r.Rows) == 0 {
 		s.line("Looked back: nothing fits")
 	}
 	for _, found := range r.Rows {
 		line := "Recalled: " + t.recalledLine(found)
-		ref, number := t.recalledWhat(found)
+		ref, number := t.recalledKey(found)
 		if e := t.ByRef[ref]; e != nil {
 			line = "Recalled: " + strings.TrimPrefix(t.PlainRow(ref), "- ") + " (" + t.Singular(e.EntityType) + ")"
 		}

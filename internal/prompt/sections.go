@@ -58,7 +58,7 @@ func rulesFor(node string, rules []rule) []rule {
 
 // rulesOf are the rules of a node's sections.
 func rulesOf(node string) []rule {
-	return view.Those(table(), func(r rule) bool { return r.node == node })
+	return view.Filter(table(), func(r rule) bool { return r.node == node })
 }
 
 func allAre(t *page) bool { return only(t.steps, db.StepTypeRead) }
@@ -117,7 +117,7 @@ func table() []rule {
 		}),
 		rulesFor(vocab.NodeThink, []rule{
 			userProfile, preferences, conversation,
-			{tag: "turn_narrative", heading: "What Happened", write: (*page).whatHappened,
+			{tag: "turn_narrative", heading: "What Happened", write: (*page).narrative,
 				source: "turn_summaries, decisions, node_runs, history_summaries", window: "TURN_RETENTION_WINDOW, then earlier", budget: "Narrative, Earlier", reasons: "current, window, summary, recalled"},
 			snapshot, legend, generated, recent, retained, excluded, viable, constraintsInForce,
 			{tag: "current_task", heading: "Open Question", write: (*page).openQuestion,
@@ -127,7 +127,7 @@ func table() []rule {
 		}),
 		rulesFor("together", []rule{
 			userProfile, preferences, conversation,
-			{tag: "turn_narrative", heading: "What Happened", write: (*page).whatHappened,
+			{tag: "turn_narrative", heading: "What Happened", write: (*page).narrative,
 				source: "turn_summaries, decisions, node_runs, history_summaries", window: "TURN_RETENTION_WINDOW, then earlier", budget: "Narrative, Earlier", reasons: "window, summary"},
 			{tag: "turn_narrative", heading: "Previous Understand Decisions", write: (*page).understandLog,
 				source: "decisions", window: "last 10", reasons: "window"},
@@ -146,7 +146,7 @@ func table() []rule {
 				source: "the domain's profile queries", window: "not in read steps", budget: "Profile", reasons: "profile"},
 			{tag: "conversation_history", heading: "Conversation", write: (*page).conversation,
 				source: "as in think", window: "as in think", budget: "Conversation, Message, Earlier", reasons: "window, summary"},
-			{tag: "prior_turn_context", heading: "What Happened", write: (*page).whatHappened,
+			{tag: "prior_turn_context", heading: "What Happened", write: (*page).narrative,
 				source: "as in think", window: "as in think", budget: "Narrative, Earlier", reasons: "current, window, summary, recalled"},
 			legend,
 			{tag: "entity_context", heading: "Generated (NOT YET SAVED)", told: toldByLine, write: (*page).generatedInFull,
@@ -173,7 +173,7 @@ func table() []rule {
 			conversation,
 			{tag: "execution_results", heading: "Execution Results", write: (*page).executionResults,
 				source: "turn_steps, turn_step_results, artifacts, decisions", window: "current", budget: "Results, Drafts", reasons: "current, generated"},
-			{tag: "execution_results", heading: "What You Know", write: (*page).whatIsKnown,
+			{tag: "execution_results", heading: "What You Know", write: (*page).knownFacts,
 				source: "turn_step_results, entity_refs, the domain's tables", window: "what the message and the plan name, else TURN_RETENTION_WINDOW", budget: "Results", reasons: "recent, mentioned"},
 			{tag: "execution_results", heading: "Constraints", write: (*page).constraintsInForce,
 				source: "constraints", window: "in force", budget: "Constraints", reasons: "constraint"},

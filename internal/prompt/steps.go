@@ -19,7 +19,7 @@ import (
 // currentStep tells Act what to do now.
 func (t *page) currentStep(s *section) {
 	step := t.step
-	position, total := t.Place(step.Step)
+	position, total := t.StepPosition(step.Step)
 	s.line("Step ", strconv.Itoa(position), " of ", strconv.Itoa(total))
 	s.line("Type: ", string(step.StepType))
 	s.line("Subdomain: ", clean.Inline(step.Subdomain, say.ShortLine))
@@ -37,7 +37,7 @@ func (t *page) currentStep(s *section) {
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", vocab.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
 			"say what you have drafted, answer what else was asked, and offer to save it. The drafts are shown below these words; do not repeat them.")
-		if heard := t.whatWasNoted(); heard != "" {
+		if heard := t.noted(); heard != "" {
 			s.line("Acknowledge briefly: ", heard)
 		}
 	}
@@ -188,13 +188,13 @@ func (t *page) resultWords(r *view.Result) string {
 	}
 	switch {
 	case !vocab.CarriesRows(r.Tool) && r.Tool != vocab.ToolGenerate && len(r.Rows) > 0:
-		line += ": " + clean.JSON(t.Guarded(r))
+		line += ": " + clean.JSON(t.WithoutKeys(r))
 	case len(r.Refs) > maxRefsNamed, len(r.Refs) > collapseOver && areConsecutive(r.Refs):
 		line += ": " + t.RefWords(r.Refs)
 	case len(r.Refs) > 0:
 		line += ": " + strings.Join(r.Refs, ", ")
 	case len(r.Rows) > 0:
-		line += ": " + clean.JSON(t.Guarded(r))
+		line += ": " + clean.JSON(t.WithoutKeys(r))
 	}
 
 	return line
@@ -235,14 +235,14 @@ func count(n int, word string) string {
 
 // justSaved lists the drafts that became rows in this turn.
 func (t *page) justSaved(s *section) {
-	for _, e := range t.Those(t.IsJustSaved) {
+	for _, e := range t.EntitiesWhere(t.IsJustSaved) {
 		s.item("current", e.Ref, t.Number, t.line(e, "", ""))
 	}
 }
 
 // firstSeenNow lists the refs that first appeared in this turn.
 func (t *page) firstSeenNow(s *section) {
-	fresh := t.Those(func(e *view.Entity) bool { return e.Tier == "recent" && t.IsNew(e) })
+	fresh := t.EntitiesWhere(func(e *view.Entity) bool { return e.Tier == "recent" && t.IsNew(e) })
 	left := t.config.Budget.Entities
 	t.list(s, fresh, "current", &left)
 }
@@ -251,7 +251,7 @@ func (t *page) firstSeenNow(s *section) {
 // which step they are for.
 func (t *page) workBeside() {
 	taken := t.ownTables(t.Domain.Subdomain(t.step.Subdomain))
-	for _, step := range t.Beside(t.step) {
+	for _, step := range t.StepsBeside(t.step) {
 		tables := t.ownTables(t.Domain.Subdomain(step.Subdomain))
 		if slices.ContainsFunc(tables, func(table string) bool { return slices.Contains(taken, table) }) {
 			continue
@@ -282,7 +282,7 @@ func (t *page) beside(s *section) {
 	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", vocab.ToolStepComplete, "` of this step, in this order, each ended by its own `",
 		vocab.ToolStepComplete, "`. A step that has to look at something first, changes a draft, or waits for what your calls return, is left out; it is asked for later.")
 	for i, step := range t.steps[1:] {
-		position, _ := t.Place(step.Step)
+		position, _ := t.StepPosition(step.Step)
 		line := "- Step " + strconv.Itoa(position) + " (" + string(step.StepType) + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + clean.Inline(step.Description, 2*say.MaxFact)
 		if refs := t.RefWords(step.Refs); refs != "" {
 			line += " | Refs: " + refs

@@ -110,14 +110,14 @@ func (t *page) replan(s *section) {
 		s.line("- Step ", strconv.Itoa(int(step.Step)), " (", string(step.StepType), ", ", clean.Inline(step.Subdomain, say.ShortLine), ") ",
 			clean.Inline(step.Description, say.MaxFact), ": ", say.OutcomeWords(step))
 	}
-	if details := t.BlockedBy(); details != "" {
+	if details := t.BlockReason(); details != "" {
 		s.line("Blocked: ", details)
 	}
 }
 
 // openQuestion prints the question that is waiting for an answer, or that this message answered.
 func (t *page) openQuestion(s *section) {
-	q, payload := t.Question, t.Payload()
+	q, payload := t.Question, t.AnyQuestion()
 	if payload == nil || q.TurnID == t.Turn.ID {
 		return
 	}
@@ -130,7 +130,7 @@ func (t *page) openQuestion(s *section) {
 	if q.Kind == vocab.AskApprove && q.AnsweredByTurn == nil {
 		s.line(afterAnswer(q.Payload))
 	}
-	clicked := t.Clicked(q.ID)
+	clicked := t.ClickedOption(q.ID)
 	for _, option := range payload.ForModels().Options {
 		if clicked != "" && option.ID == clicked {
 			s.line("The user clicked: ", t.OptionWords(option))

@@ -23,7 +23,7 @@ func (t *page) nodeFacts() nodes.Facts {
 		f.Said = append(f.Said, nodes.Exchange{Turn: int(p.Number), Message: t.WithLabels(p.Message)})
 	}
 	f.Question = t.typedQuestion()
-	if t.Asked() != nil {
+	if t.OwnQuestion() != nil {
 		f.Question, f.Asked = nil, f.Question
 	}
 	for _, c := range t.Constraints {
@@ -68,7 +68,7 @@ func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 }
 
 func (t *page) typedQuestion() *nodes.OpenQuestion {
-	payload := t.Payload()
+	payload := t.AnyQuestion()
 	if payload == nil {
 		return nil
 	}
@@ -99,6 +99,6 @@ func typedStep(s *db.TurnSteps) nodes.PlannedStep {
 func (t *page) typedResult(r *view.Result) nodes.Result {
 	return nodes.Result{
 		Turn: int(r.TurnNumber), Step: int(r.Step), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Type: clean.Text(r.EntityType),
-		Refs: r.Refs, Rows: t.Guarded(r), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
+		Refs: r.Refs, Rows: t.WithoutKeys(r), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
 	}
 }

@@ -146,7 +146,7 @@ func (t *page) knownList(l *knownLists, heading, reason string, entities []*view
 
 // withoutTier lists the refs outside the tiers that are always listed: recent ones and the background.
 func (t *page) withoutTier() []*view.Entity {
-	return t.Those(func(e *view.Entity) bool {
+	return t.EntitiesWhere(func(e *view.Entity) bool {
 		return e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil
 	})
 }

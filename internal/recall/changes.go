@@ -27,7 +27,7 @@ type mark struct {
 // comes after it. It reads all tables' change counters in one statement, and in changed tables only the rows written by
 // transactions since then. While another process sweeps, it does nothing.
 func (x *Index) SweepChanged(ctx context.Context) error {
-	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
+	return pg.WithLock(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
 		entities := x.searcher.searched()
 		marks, err := x.readMarks(ctx, entities)
 		if err != nil {

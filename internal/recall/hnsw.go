@@ -44,15 +44,15 @@ func modelOf(embedder llm.Embedder) model {
 	return model{Model: embedder.Model(), Dimensions: int32(embedder.Dimensions())}
 }
 
-// Tend gives users with very many vectors an index of their own, and drops the indexes of users who have fewer now, were
+// Maintain gives users with very many vectors an index of their own, and drops the indexes of users who have fewer now, were
 // erased or moved away, and of models that no longer serve. An index for all would make everybody's turns pay for
 // searches of a few, and lose hits that others' vectors crowd out. A search uses an index once it is complete.
 //
 // Making or dropping one waits for every older transaction of the database to end, a dump's too, so call it
 // independently of [Index.Sweep]. An index that cannot be made is reported, and keeps no other from being made. While another process
 // tends, it does nothing.
-func (x *Index) Tend(ctx context.Context) error {
-	return pg.Alone(ctx, x.pool, tendLock, func(conn *pgxpool.Conn) error {
+func (x *Index) Maintain(ctx context.Context) error {
+	return pg.WithLock(ctx, x.pool, tendLock, func(conn *pgxpool.Conn) error {
 		due, err := x.due(ctx, conn)
 		if err != nil || len(due) == 0 {
 			return err

@@ -41,7 +41,7 @@ func sweepAndTend(t *testing.T, index *recall.Index) {
 	t.Helper()
 
 	require.NoError(t, index.Sweep(t.Context()))
-	require.NoError(t, index.Tend(t.Context()))
+	require.NoError(t, index.Maintain(t.Context()))
 }
 
 const hnsw = "embeddings_of_%"
@@ -167,7 +167,7 @@ func TestAnIndexThatCannotBeMadeHindersNoOther(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT name, user_id::text, current_setting('maintenance_work_mem') FROM embedding_indexes_due(1000, 2) LIMIT 1`).Scan(&name, &user, &before))
 	exec(t, pool, `CREATE TABLE `+name+` ()`)
 
-	require.ErrorContains(t, recall.NewIndex(searcher, pool).Tend(t.Context()), user)
+	require.ErrorContains(t, recall.NewIndex(searcher, pool).Maintain(t.Context()), user)
 	made := vectorIndexes(t, pool)
 	require.Len(t, made, 1)
 	require.NotEqual(t, user, made[0])
@@ -208,7 +208,7 @@ func TestTendingHindersNoSweep(t *testing.T) {
 	require.NoError(t, err)
 
 	tended := make(chan error, 1)
-	go func() { tended <- index.Tend(t.Context()) }()
+	go func() { tended <- index.Maintain(t.Context()) }()
 	require.Eventually(t, func() bool {
 		var waiting bool
 		err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE datname = current_database() AND phase LIKE 'waiting%')`).Scan(&waiting)
@@ -221,7 +221,7 @@ func TestTendingHindersNoSweep(t *testing.T) {
 	var embedded int
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM embeddings WHERE owner_id = $1`, recipe).Scan(&embedded))
 	require.Equal(t, 1, embedded)
-	require.NoError(t, index.Tend(t.Context()), "only one tends")
+	require.NoError(t, index.Maintain(t.Context()), "only one tends")
 	require.NoError(t, writer.Rollback(t.Context()))
 	require.NoError(t, <-tended)
 	require.Equal(t, []string{demoUser}, vectorIndexes(t, pool))
@@ -250,7 +250,7 @@ func TestAnEarlierModelsIndexesGoBeforeItsVectors(t *testing.T) {
 	require.NoError(t, index.Sweep(t.Context()))
 	require.NoError(t, index.Sweep(t.Context()))
 	require.Positive(t, left())
-	require.NoError(t, index.Tend(t.Context()))
+	require.NoError(t, index.Maintain(t.Context()))
 	require.Empty(t, vectorIndexes(t, pool))
 	require.Positive(t, left())
 	require.NoError(t, index.Sweep(t.Context()))

@@ -159,7 +159,7 @@ func TestTheBestTurnsAreThoseOfTheWholeRanking(t *testing.T) {
 	}
 	searcher := recall.New(testfactory.Kitchen(t), brokenEmbedder{})
 	for _, weights := range []recall.Weights{{Day: 1.5}, {Beside: 0.5, Day: 1.5}, {Beside: 2, Day: 0.3}} {
-		searcher.Weigh(weights)
+		searcher.SetWeights(weights)
 		for from := range words {
 			r := &reference{messages: messages, first: 600, sizes: sizes, asked: words[from:min(from+3, len(words))], weights: weights}
 			r.compare(t, pool, searcher, user, session, strings.Join(r.asked, " "))

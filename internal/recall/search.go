@@ -172,8 +172,8 @@ type Weights struct {
 	Day     float64 // a day that the question names, relative to an equally rare word
 }
 
-// Weigh overrides the measured weights, whatever the embedder: for measurements.
-func (s *Searcher) Weigh(w Weights) { s.weighed = &w }
+// SetWeights overrides the measured weights, whatever the embedder: for measurements.
+func (s *Searcher) SetWeights(w Weights) { s.weighed = &w }
 
 func (s *Searcher) weights(model string) Weights {
 	if s.weighed != nil {

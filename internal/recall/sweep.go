@@ -25,14 +25,14 @@ var ErrSweeping = errors.New("another process sweeps")
 
 // Sweep embeds what no job covers: rows written by other programs, and rows and turns
 // from before the embedder was configured. When nothing is left the model is complete and
-// serves. A later sweep, once every process has noticed and [Index.Tend] has dropped their
+// serves. A later sweep, once every process has noticed and [Index.Maintain] has dropped their
 // indexes, deletes the embeddings of earlier models.
 //
 // Errors: [ErrSweeping]; nothing was done then. [ErrVector] says that some texts have no embedding because the embedder's was
 // refused; the others have theirs.
 func (x *Index) Sweep(ctx context.Context) error {
 	alone := false
-	err := pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
+	err := pg.WithLock(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
 		alone = true
 		all := sweep{Index: x}
 		if err := all.everything(ctx); err != nil {

@@ -126,7 +126,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 		return
 	}
-	who, err := r.whoAsks(request)
+	who, err := r.caller(request)
 	if err != nil {
 		r.serveAnywhere(w, request) // which says what is wrong, or needs nobody
 
@@ -159,7 +159,7 @@ func (r *Router) placeOf(who directory.Who) auth.Place {
 	}
 }
 
-func (r *Router) whoAsks(request *http.Request) (directory.Who, error) {
+func (r *Router) caller(request *http.Request) (directory.Who, error) {
 	if r.OpenUser != "" {
 		return directory.Who{Name: r.OpenUser}, nil
 	}

@@ -199,7 +199,7 @@ func TestRequestsThatHaveWaitedWaitForAMove(t *testing.T) {
 	arrived, refuses, moved := time.Now(), make(chan struct{}), make(chan struct{})
 	w.looks = func(database string, r *http.Request) {
 		if database == "b" {
-			since, waited = time.Since(arrived), auth.Waited(r.Context())
+			since, waited = time.Since(arrived), auth.WaitedFor(r.Context())
 
 			return
 		}
@@ -220,7 +220,7 @@ func TestRequestsThatHaveWaitedWaitForAMove(t *testing.T) {
 	require.Equal(t, "b took one<nil>", <-answered)
 	require.Greater(t, since, patience)
 	require.GreaterOrEqual(t, waited, since)
-	require.Zero(t, auth.Waited(t.Context()), "without a directory nobody moves")
+	require.Zero(t, auth.WaitedFor(t.Context()), "without a directory nobody moves")
 }
 
 // What fails at a database that the user has left is sent again where they are, if it has done nothing or does nothing

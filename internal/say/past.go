@@ -92,7 +92,7 @@ func (t *Teller) RefWords(refs []string) string {
 	}
 	named := slices.DeleteFunc(t.ByNumber(), func(e *view.Entity) bool { return !wanted[e.Ref] })
 	var words []string
-	for _, run := range view.Runs(named, func(_, _ *view.Entity) bool { return true }) {
+	for _, run := range view.ConsecutiveRuns(named, func(_, _ *view.Entity) bool { return true }) {
 		if n := len(run); n > 2 {
 			words = append(words, run[0].Ref+".."+run[n-1].Ref)
 

@@ -21,7 +21,7 @@ const maxListed = 60
 
 // ReplyFromFacts is a turn's reply without a model.
 func (t *Teller) ReplyFromFacts() string {
-	if payload := t.ToAsk(); payload != nil {
+	if payload := t.QuestionToAsk(); payload != nil {
 		return t.Plain(t.questionWords(payload))
 	}
 	var parts []string
@@ -79,7 +79,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 	case d.Result.Tool == vocab.ToolUndo:
 		return t.summaryOf(d.Result.Step)
 	case len(d.Result.Rows) == 0 && d.Result.Tool == vocab.ToolRead:
-		nothing := t.Nothing(d)
+		nothing := t.EmptyText(d)
 		if !strings.HasSuffix(nothing, ".") {
 			nothing = "I found " + nothing + "."
 		}
@@ -93,7 +93,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 	if len(refs) == 0 {
 		return ""
 	}
-	lines := []string{Verb(d.Result.Tool) + " " + t.HowMany(d) + ":"}
+	lines := []string{Verb(d.Result.Tool) + " " + t.CountText(d) + ":"}
 	lines = append(lines, t.rowTexts(d, refs[:min(len(refs), maxListed)])...)
 	if more := len(refs) - maxListed; more > 0 {
 		lines = append(lines, "… and "+strconv.Itoa(more)+" more")
@@ -126,15 +126,15 @@ func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
 			alike[line] = append(alike[line], i)
 		}
 		for _, same := range alike {
-			t.tellApart(lines, refs, same, wider)
+			t.distinguish(lines, refs, same, wider)
 		}
 	}
 
 	return lines
 }
 
-// tellApart gives some of the lines more values, if these differ.
-func (t *Teller) tellApart(lines, refs []string, same []int, wider func(*view.Row) map[string]any) {
+// distinguish gives some of the lines more values, if these differ.
+func (t *Teller) distinguish(lines, refs []string, same []int, wider func(*view.Row) map[string]any) {
 	if len(same) < 2 {
 		return
 	}
@@ -212,7 +212,7 @@ func (t *Teller) stepTexts() []string {
 		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
 			parts = append(parts, found)
 		}
-		if step.Outcome != nil && notDone[*step.Outcome] != "" && !t.MadeUp(step) {
+		if step.Outcome != nil && notDone[*step.Outcome] != "" && !t.IsMadeUpFor(step) {
 			parts = append(parts, notDone[*step.Outcome]+closed(clean.Inline(step.Description, ShortLine)))
 		}
 	}
@@ -230,7 +230,7 @@ func closed(text string) string {
 }
 
 func (t *Teller) draftsText() string {
-	drafts := t.Those(t.IsDraftOfNow)
+	drafts := t.EntitiesWhere(t.IsDraftOfNow)
 	if len(drafts) == 0 {
 		return ""
 	}
@@ -268,7 +268,7 @@ func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
 		out.ConversationPhase = "executing"
 	}
 	switch {
-	case t.Asked() != nil:
+	case t.OwnQuestion() != nil:
 		out.Tone, out.NaturalNext = "clarifying", "The user answers the question."
 	case len(t.Tier("generated")) > 0:
 		out.NaturalNext = "The user has the draft changed or saved."

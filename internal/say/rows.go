@@ -247,12 +247,12 @@ func (t *Teller) Outcome() string {
 		case step.Outcome == nil:
 		case *step.Outcome == db.StepOutcomeOk, *step.Outcome == db.StepOutcomeEmpty:
 			done++
-		case !t.MadeUp(step):
+		case !t.IsMadeUpFor(step):
 			short++
 		}
 	}
 	switch {
-	case t.Asked() != nil && done+short == 0:
+	case t.OwnQuestion() != nil && done+short == 0:
 		return "a question to the user"
 	case done+short == 0 && !slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool { return !r.IsNotice() }):
 		return "nothing was read or changed in this turn"
@@ -288,8 +288,8 @@ func Verb(tool string) string {
 	}
 }
 
-// Nothing is what to say about zero rows.
-func (t *Teller) Nothing(d *view.Effect) string {
+// EmptyText is what to say about zero rows.
+func (t *Teller) EmptyText(d *view.Effect) string {
 	filters := gjson.GetManyBytes(d.Result.Params, "filters", "or_filters")
 	filtered := len(filters[0].Array())+len(filters[1].Array()) > 0
 	switch {
@@ -307,8 +307,8 @@ func (t *Teller) Nothing(d *view.Effect) string {
 	return nothing
 }
 
-// HowMany says how many rows of a kind were affected, and out of how many if not all are shown.
-func (t *Teller) HowMany(d *view.Effect) string {
+// CountText says how many rows of a kind were affected, and out of how many if not all are shown.
+func (t *Teller) CountText(d *view.Effect) string {
 	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
 		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural
 	}

@@ -45,13 +45,13 @@ func OutcomeWords(step *db.TurnSteps) string {
 	return outcome
 }
 
-// BlockedBy is why the newest step that gave up did so, "" if a later plan has made up for it.
-func (t *Teller) BlockedBy() string {
+// BlockReason is why the newest step that gave up did so, "" if a later plan has made up for it.
+func (t *Teller) BlockReason() string {
 	details := ""
 	for _, run := range t.Runs {
 		if run.Acted != nil && run.Acted.Blocked != nil {
 			details = clean.Inline(run.Acted.Blocked.Code+": "+run.Acted.Blocked.Details, MaxFact)
-			if slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == *run.Step && t.MadeUp(step) }) {
+			if slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool { return step.Step == *run.Step && t.IsMadeUpFor(step) }) {
 				details = ""
 			}
 		}

@@ -141,7 +141,7 @@ const leftovers = `
 
 // Sweep drops the databases of finished runs of this kind. One run at a time does it; others continue without.
 func (s *Server) Sweep(ctx context.Context) error {
-	return pg.Alone(ctx, s.Admin, sweepLock, func(conn *pgxpool.Conn) error {
+	return pg.WithLock(ctx, s.Admin, sweepLock, func(conn *pgxpool.Conn) error {
 		names, err := pg.Collect(ctx, conn, pgx.RowTo[string], "list old databases", leftovers, s.prefix)
 		if err != nil {
 			return err

@@ -79,8 +79,8 @@ func Conversation() []Turn {
 	}
 }
 
-// Afterwards is what must hold when the conversation is over.
-func Afterwards() []Fact {
+// FinalFacts is what must hold when the conversation is over.
+func FinalFacts() []Fact {
 	return []Fact{
 		{"one reply per turn, numbers without a gap", `SELECT concat_ws(' ', count(*), min(number), max(number), count(reply), count(*) FILTER (WHERE status = 'succeeded'))
 			FROM turns WHERE session_id = $1`, "13 1 13 13 13"},

@@ -58,7 +58,7 @@ func (t *Tour) Play(ctx context.Context) error {
 		}
 	}
 	t.printf("\nAfterwards\n")
-	failures = append(failures, t.check(ctx, Afterwards()))
+	failures = append(failures, t.check(ctx, FinalFacts()))
 
 	return errors.Join(failures...)
 }

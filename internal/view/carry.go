@@ -192,10 +192,10 @@ func (l *Loader) Renew(ctx context.Context, pool *pgxpool.Pool, v *View, need Ne
 	return next
 }
 
-// Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
+// Diff describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
 // between, which may be a text for older turns that was written before the turn began and committed after its load.
 // Values that vary from load to load (row versions, results of the domain's queries) are not compared.
-func (v *View) Differs(loaded *View) string {
+func (v *View) Diff(loaded *View) string {
 	same := func(a, b *db.HistorySummaryListNewestRow) bool { return *a == *b }
 	if v.written != loaded.written || !maps.EqualFunc(v.Earlier, loaded.Earlier, same) {
 		return ""

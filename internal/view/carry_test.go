@@ -15,12 +15,12 @@ func TestTextsCommittedLateAreNoDifference(t *testing.T) {
 	t.Parallel()
 
 	carried, loaded := &view.View{Turn: &db.Turns{}}, &view.View{Turn: &db.Turns{}}
-	require.Empty(t, carried.Differs(loaded))
+	require.Empty(t, carried.Diff(loaded))
 
 	loaded.Earlier = map[string]*db.HistorySummaryListNewestRow{"conversation": {Kind: "conversation", FromTurn: 1, ToTurn: 4, Text: "earlier turns"}}
-	require.Empty(t, carried.Differs(loaded))
+	require.Empty(t, carried.Diff(loaded))
 
 	loaded.Earlier = nil
 	loaded.Turn.Position = 2
-	require.Contains(t, carried.Differs(loaded), "turn: ")
+	require.Contains(t, carried.Diff(loaded), "turn: ")
 }

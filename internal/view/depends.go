@@ -12,23 +12,23 @@ import (
 // FallsWith reports whether a step must not run if an earlier one failed. What only looks shows what is there, written or
 // not, unless it names a draft that was to be saved.
 func (v *View) FallsWith(earlier, step *db.TurnSteps) bool {
-	if earlier.StepType == db.StepTypeWrite && Looks(step) {
+	if earlier.StepType == db.StepTypeWrite && IsReadOnly(step) {
 		return slices.ContainsFunc(step.Refs, func(ref string) bool {
 			return strings.HasPrefix(ref, "gen_") && slices.Contains(earlier.Refs, ref)
 		})
 	}
 
-	return v.Depends(earlier, step)
+	return v.DependsOn(earlier, step)
 }
 
-// Looks reports whether a step only reads or counts.
-func Looks(step *db.TurnSteps) bool {
+// IsReadOnly reports whether a step only reads or counts.
+func IsReadOnly(step *db.TurnSteps) bool {
 	return step.StepType == db.StepTypeRead || step.StepType == db.StepTypeAnalyze
 }
 
-// Depends reports whether a step is meant to follow an earlier one: it concerns the same rows, uses what the other loads or
+// DependsOn reports whether a step is meant to follow an earlier one: it concerns the same rows, uses what the other loads or
 // drafts, or reads or writes where the other was to write.
-func (v *View) Depends(earlier, step *db.TurnSteps) bool {
+func (v *View) DependsOn(earlier, step *db.TurnSteps) bool {
 	if earlier.StepType == db.StepTypeWrite && earlier.Subdomain == nodes.NoSubdomain { // an undo: what is asked beside it has an answer without it
 		return step.StepType == db.StepTypeWrite || step.StepType == db.StepTypeGenerate
 	}
@@ -46,10 +46,10 @@ func (v *View) Depends(earlier, step *db.TurnSteps) bool {
 	}
 }
 
-// Beside returns the later steps whose calls a decision of this step may also contain: they need nothing from this step
+// StepsBeside returns the later steps whose calls a decision of this step may also contain: they need nothing from this step
 // or from unfinished steps in between, and nobody has written out their calls. A step that analyzes has to see what its
 // calls return.
-func (v *View) Beside(step *db.TurnSteps) []*db.TurnSteps {
+func (v *View) StepsBeside(step *db.TurnSteps) []*db.TurnSteps {
 	if step.StepType == db.StepTypeAnalyze {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (v *View) Beside(step *db.TurnSteps) []*db.TurnSteps {
 		if later.Step <= step.Step || later.Outcome != nil {
 			continue
 		}
-		needs := slices.ContainsFunc(open, func(earlier *db.TurnSteps) bool { return v.Depends(earlier, later) })
+		needs := slices.ContainsFunc(open, func(earlier *db.TurnSteps) bool { return v.DependsOn(earlier, later) })
 		if open = append(open, later); !needs && len(later.Calls) == 0 && later.StepType != db.StepTypeAnalyze {
 			beside = append(beside, later)
 		}

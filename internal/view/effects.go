@@ -24,7 +24,7 @@ func (t *Scene) Effects() []*Effect {
 	told, wrote := map[string]bool{}, t.wrote()
 	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
-		if r.tellsOfRows() && t.typeOf(r) != nil {
+		if r.hasRows() && t.typeOf(r) != nil {
 			of := t.effectsOf(r, told, wrote)
 			slices.Reverse(of)
 			effects = append(effects, of...)
@@ -68,8 +68,8 @@ func effectOf(of *[]*Effect, r *Result, kind *domain.Entity) *Effect {
 	return d
 }
 
-// tellsOfRows reports whether a call of the plan found or wrote rows.
-func (r *Result) tellsOfRows() bool {
+// hasRows reports whether a call of the plan found or wrote rows.
+func (r *Result) hasRows() bool {
 	return !r.Failed() && r.Step > 0 && vocab.CarriesRows(r.Tool)
 }
 
@@ -77,7 +77,7 @@ func (r *Result) tellsOfRows() bool {
 func (t *Scene) wrote() map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range t.OwnResults() {
-		if r.Tool == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.tellsOfRows() {
+		if r.Tool == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.hasRows() {
 			continue
 		}
 		for _, ref := range r.Refs {
@@ -91,11 +91,11 @@ func (t *Scene) wrote() map[string]bool {
 // NestedRefs returns the child rows that appear below their parent; true means that the parent's newest value is this
 // turn's.
 func (t *Scene) NestedRefs() map[string]bool {
-	return t.Below(func(parent *Row) bool { return parent.Turn == t.Number })
+	return t.ChildRows(func(parent *Row) bool { return parent.Turn == t.Number })
 }
 
-// Below returns the child rows of all rows; true means that one of their parents is so.
-func (t *Scene) Below(is func(parent *Row) bool) map[string]bool {
+// ChildRows returns the child rows of all rows; true means that one of their parents is so.
+func (t *Scene) ChildRows(is func(parent *Row) bool) map[string]bool {
 	below := map[string]bool{}
 	for _, r := range t.Rows.ByRef {
 		for _, refs := range r.Children {
@@ -116,5 +116,5 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 		}
 	}
 
-	return Those(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
+	return Filter(t.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeWrite })
 }

@@ -42,8 +42,8 @@ func numberOf(ref string) int {
 // Stem is a ref without its number.
 func (e *Entity) Stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
 
-// Runs divides entities into runs of consecutive numbers that are alike, each of which can stand as one range.
-func Runs(entities []*Entity, alike func(a, b *Entity) bool) [][]*Entity {
+// ConsecutiveRuns divides entities into runs of consecutive numbers that are alike, each of which can stand as one range.
+func ConsecutiveRuns(entities []*Entity, alike func(a, b *Entity) bool) [][]*Entity {
 	var runs [][]*Entity
 	for i, e := range entities {
 		if i > 0 && e.Stem() == entities[i-1].Stem() && e.Number() == entities[i-1].Number()+1 && alike(entities[i-1], e) {
@@ -83,7 +83,7 @@ func (t *Scene) Refs() nodes.Refs {
 // DeletedRefs are the refs of what was deleted in earlier turns. Prompts tell of it, but nothing can be done with it.
 func (t *Scene) DeletedRefs() []string {
 	var refs []string
-	for _, e := range t.Those(t.deletedBefore) {
+	for _, e := range t.EntitiesWhere(t.deletedBefore) {
 		refs = append(refs, e.Ref)
 	}
 
@@ -147,14 +147,14 @@ func (t *Scene) Unchanged(refs []string) bool {
 
 // Tier is the entities of a tier, in display order.
 func (t *Scene) Tier(name string) []*Entity {
-	return t.Those(func(e *Entity) bool { return e.Tier == name })
+	return t.EntitiesWhere(func(e *Entity) bool { return e.Tier == name })
 }
 
-// Those are the entities that are so, in display order.
-func (t *Scene) Those(are func(e *Entity) bool) []*Entity { return Those(t.Entities, are) }
+// EntitiesWhere returns the entities that meet a condition, in display order.
+func (t *Scene) EntitiesWhere(are func(e *Entity) bool) []*Entity { return Filter(t.Entities, are) }
 
-// Those are the items that are so, in their order.
-func Those[T any](of []T, are func(T) bool) []T {
+// Filter returns the items that meet a condition, in order.
+func Filter[T any](of []T, are func(T) bool) []T {
 	var found []T
 	for _, one := range of {
 		if are(one) {

@@ -254,8 +254,8 @@ func (l *Loader) inView(v *View, asked *spoken) *db.EntityRefListInViewParams {
 	return params
 }
 
-// Coming returns the view that a session's next turn would have if it began now.
-func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
+// NextTurn returns the view that a session's next turn would have if it began now.
+func (l *Loader) NextTurn(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {
 		return nil, err

@@ -221,12 +221,12 @@ func (t *Scene) RefNames() *clean.Names {
 		}
 	}
 
-	return t.Names(labels, t.Own())
+	return t.Names(labels, t.OwnTexts())
 }
 
-// Own are texts shaped like refs that occur in the user's rows and drafts, in lower case. The user wrote them; they are
+// OwnTexts are texts shaped like refs that occur in the user's rows and drafts, in lower case. The user wrote them; they are
 // not refs.
-func (t *Scene) Own() map[string]bool {
+func (t *Scene) OwnTexts() map[string]bool {
 	own := map[string]bool{}
 	for _, r := range t.Rows.ByRef {
 		for name, value := range r.Columns {

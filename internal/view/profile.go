@@ -44,7 +44,7 @@ func (v *View) queueProfile(b *pg.Batch) {
 
 			return nil
 		})
-		p.Profile, p.Snapshot = said(all[:len(v.Domain.Profile)]), said(all[len(v.Domain.Profile):])
+		p.Profile, p.Snapshot = nonEmpty(all[:len(v.Domain.Profile)]), nonEmpty(all[len(v.Domain.Profile):])
 
 		return err
 	})
@@ -53,8 +53,8 @@ func (v *View) queueProfile(b *pg.Batch) {
 // inner returns a query's text for use as a subquery.
 func inner(query string) string { return strings.TrimRight(query, "; \t\r\n") }
 
-// said drops empty lines.
-func said(lines []string) []string {
+// nonEmpty drops empty lines.
+func nonEmpty(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return line == "" })
 }
 

@@ -23,26 +23,26 @@ type QuestionOption struct {
 	Ref   string `json:"ref,omitempty"`
 }
 
-// Asked returns the question that this turn ends with, or nil.
-func (t *Scene) Asked() *QuestionPayload {
+// OwnQuestion returns the question that this turn ends with, or nil.
+func (t *Scene) OwnQuestion() *QuestionPayload {
 	if t.Question == nil || t.Question.TurnID != t.Turn.ID {
 		return nil
 	}
 
-	return t.Payload()
+	return t.AnyQuestion()
 }
 
-// ToAsk returns the question that the turn's reply has to ask, or nil: what it offers may be gone by now.
-func (t *Scene) ToAsk() *QuestionPayload {
+// QuestionToAsk returns the question that the turn's reply has to ask, or nil: what it offers may be gone by now.
+func (t *Scene) QuestionToAsk() *QuestionPayload {
 	if t.Question == nil || t.Question.Status != "open" {
 		return nil
 	}
 
-	return t.Asked()
+	return t.OwnQuestion()
 }
 
-// Payload is what the turn's question asks, nil without one.
-func (t *Scene) Payload() *QuestionPayload {
+// AnyQuestion is what the turn's question asks, nil without one.
+func (t *Scene) AnyQuestion() *QuestionPayload {
 	var payload QuestionPayload
 	if t.Question == nil || json.Unmarshal(t.Question.Payload, &payload) != nil {
 		return nil

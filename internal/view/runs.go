@@ -75,8 +75,8 @@ func (v *View) Understood() nodes.UnderstandOutput {
 	return *v.Runs[0].Understood
 }
 
-// ActedOn returns the decisions of Act about a step, oldest first.
-func (v *View) ActedOn(step int32) []*Acted {
+// ActsOf returns the decisions of Act about a step, oldest first.
+func (v *View) ActsOf(step int32) []*Acted {
 	var acted []*Acted
 	for _, run := range v.Runs {
 		if run.Acted != nil && Is(run.Step, step) {

@@ -69,11 +69,11 @@ func TestDepends(t *testing.T) {
 		return &db.TurnSteps{StepType: kind, Subdomain: "vases", Refs: refs}
 	}
 	v := &View{Domain: &domain.Domain{}}
-	require.True(t, v.Depends(step(db.StepTypeWrite), step(db.StepTypeRead)), "it is to show what was written")
-	require.False(t, v.Depends(step(db.StepTypeRead), step(db.StepTypeRead)))
-	require.True(t, v.Depends(step(db.StepTypeRead, "vase_1"), step(db.StepTypeRead, "vase_1")))
-	require.True(t, v.Depends(step(db.StepTypeGenerate), step(db.StepTypeWrite)))
-	require.True(t, v.Depends(step(db.StepTypeRead), step(db.StepTypeAnalyze)))
+	require.True(t, v.DependsOn(step(db.StepTypeWrite), step(db.StepTypeRead)), "it is to show what was written")
+	require.False(t, v.DependsOn(step(db.StepTypeRead), step(db.StepTypeRead)))
+	require.True(t, v.DependsOn(step(db.StepTypeRead, "vase_1"), step(db.StepTypeRead, "vase_1")))
+	require.True(t, v.DependsOn(step(db.StepTypeGenerate), step(db.StepTypeWrite)))
+	require.True(t, v.DependsOn(step(db.StepTypeRead), step(db.StepTypeAnalyze)))
 
 	for _, looks := range []db.StepType{db.StepTypeRead, db.StepTypeAnalyze} {
 		require.False(t, v.FallsWith(step(db.StepTypeWrite, "vase_1"), step(looks, "vase_1")), "the vase is there, changed or not")
@@ -91,7 +91,7 @@ func TestBesideAreTheUndecided(t *testing.T) {
 		return &db.TurnSteps{Step: number, StepType: db.StepTypeRead, Subdomain: "vases", Calls: []byte(calls)}
 	}
 	v := &View{Domain: &domain.Domain{}, Steps: []*db.TurnSteps{read(1, ""), read(2, "[{}]"), read(3, "")}}
-	require.Equal(t, v.Steps[2:], v.Beside(v.Steps[0]))
+	require.Equal(t, v.Steps[2:], v.StepsBeside(v.Steps[0]))
 }
 
 // Results stand in the order in which they were made: an interrupting turn ran before those with lower numbers.

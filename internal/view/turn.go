@@ -27,9 +27,9 @@ func (t *Scene) Replanned() bool {
 	})
 }
 
-// MadeUp reports whether a step that did not succeed is made up for: since Think planned anew, such a step succeeded, and as
+// IsMadeUpFor reports whether a step that did not succeed is made up for: since Think planned anew, such a step succeeded, and as
 // many as had failed if they were to write. One thing written says nothing of another.
-func (t *Scene) MadeUp(step *db.TurnSteps) bool {
+func (t *Scene) IsMadeUpFor(step *db.TurnSteps) bool {
 	from := t.newestPlan()
 	if step.Step >= from {
 		return false
@@ -82,7 +82,7 @@ func (t *Scene) ExcludedNow() []string {
 		}
 	}
 
-	return Labels(Those(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
+	return Labels(Filter(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
 }
 
 // Decision is one decision about some refs, with its reason.
@@ -128,7 +128,7 @@ func (t *Scene) forgotten(drafts bool) []string {
 		if !d.ThisTurn || d.Action != "forget" {
 			continue
 		}
-		labels = append(labels, Labels(Those(t.Dropped, func(e *Entity) bool {
+		labels = append(labels, Labels(Filter(t.Dropped, func(e *Entity) bool {
 			return slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts
 		}))...)
 	}
@@ -136,8 +136,8 @@ func (t *Scene) forgotten(drafts bool) []string {
 	return labels
 }
 
-// Place returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
-func (t *Scene) Place(step int32) (position, total int) {
+// StepPosition returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
+func (t *Scene) StepPosition(step int32) (position, total int) {
 	for _, s := range t.Steps {
 		if Is(s.Outcome, db.StepOutcomeSkipped) {
 			continue
@@ -161,9 +161,9 @@ func RefsOf(calls []*Result) []string {
 	return refs
 }
 
-// Guarded returns rows without refs of their own (totals by recipe, formulas), with keys removed from every column
+// WithoutKeys returns rows without refs of their own (totals by recipe, formulas), with keys removed from every column
 // known to hold them.
-func (t *Scene) Guarded(r *Result) []map[string]any {
+func (t *Scene) WithoutKeys(r *Result) []map[string]any {
 	def := t.typeOf(r)
 	if def == nil {
 		return r.Rows
@@ -195,7 +195,7 @@ func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
 
 // OwnResults returns this turn's own results, in order.
 func (t *Scene) OwnResults() []*Result {
-	return Those(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
+	return Filter(t.Results, func(r *Result) bool { return r.TurnID == t.Turn.ID })
 }
 
 // IsRecalled reports whether r is what Understand looked up for the turn.

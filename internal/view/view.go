@@ -139,7 +139,7 @@ func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
 
 // Calls counts the decisions of a step that count against its limit: schema requests do not.
 func (v *View) Calls(step int32) (counted int) {
-	for _, acted := range v.ActedOn(step) {
+	for _, acted := range v.ActsOf(step) {
 		if acted.RequestSchema == nil {
 			counted++
 		}
@@ -148,8 +148,8 @@ func (v *View) Calls(step int32) (counted int) {
 	return counted
 }
 
-// Clicked returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
-func (v *View) Clicked(question uuid.UUID) string {
+// ClickedOption returns the id of the option of a question that the turn's message chose by a click, "" for an answer in words.
+func (v *View) ClickedOption(question uuid.UUID) string {
 	answer := gjson.GetManyBytes(v.Turn.Answer, "question_id", "option_id")
 	if !strings.EqualFold(answer[0].Str, question.String()) {
 		return ""

@@ -39,7 +39,7 @@ func FoundDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*d
 		return nil, Finding{Check: "domain", Detail: "the workers run the declaration " + others + ", and " + name + " was to be checked: set ALFRED_DOMAIN as they have it"}
 	}
 	if err = cmp.Or(err, asked); err == nil {
-		err = Proven(ctx, pool, nameOrPath)
+		err = CheckProven(ctx, pool, nameOrPath)
 	}
 
 	return bound, Found("domain", err, nameOrPath+" matches the database")

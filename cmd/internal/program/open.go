@@ -106,10 +106,10 @@ func OpenDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*do
 	return domain.Open(ctx, pool, files, file)
 }
 
-// Proven refuses a domain of which nobody knows whether it keeps users apart, and says what to run.
-func Proven(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) error {
+// CheckProven refuses a domain of which nobody knows whether it keeps users apart, and says what to run.
+func CheckProven(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) error {
 	files, file := domain.Find(nameOrPath)
-	err := engine.Proven(ctx, pool, files, file)
+	err := engine.CheckProven(ctx, pool, files, file)
 	if errors.Is(err, engine.ErrUnproven) {
 		return fmt.Errorf("%w %s", err, nameOrPath)
 	}

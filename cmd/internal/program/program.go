@@ -132,9 +132,9 @@ func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, s
 	return cmp.Or(parsed.Run(), console.failed())
 }
 
-// WarnOfUnknown says which variables are named like a setting and are none, as a program begins: what they were to
+// WarnOfUnknownSettings says which variables are named like a setting and are none, as a program begins: what they were to
 // change is not changed.
-func WarnOfUnknown(ctx context.Context, e settings.Env, logger *slog.Logger) {
+func WarnOfUnknownSettings(ctx context.Context, e settings.Env, logger *slog.Logger) {
 	for _, name := range settings.Unknown(e) {
 		logger.WarnContext(ctx, "there is no such setting", slog.String("variable", name))
 	}

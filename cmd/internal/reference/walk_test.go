@@ -52,7 +52,7 @@ var stands = map[string]string{
 
 // aside are functions that write for themselves, beside the decision.
 var aside = map[string]string{
-	"(*alfred/jobs.Runner).tell": "what those who wait are told while a model is slow, or while it words the reply",
+	"(*alfred/jobs.Runner).publish": "what those who wait are told while a model is slow, or while it words the reply",
 }
 
 // source is the walked packages: in which file a function stands, and which functions it mentions. A mention counts as a

@@ -137,7 +137,7 @@ func (r *run) say(text string) {
 // finishSpeech ends the reply. If the streamed reply differs from the committed one, the client gets its messages
 // again, with the committed reply.
 func (r *run) finishSpeech(turn *follow.Turn) {
-	rest, corrected := r.speech.Rest(turn.Said())
+	rest, corrected := r.speech.Rest(turn.PlainText())
 	if !corrected {
 		r.say(rest)
 	}

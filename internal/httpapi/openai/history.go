@@ -206,7 +206,7 @@ func (s *server) mayHaveAnswered(ctx context.Context, row *db.TurnHistoryListRow
 	if err != nil {
 		return false, err
 	}
-	said := strings.TrimSpace(turn.Said())
+	said := strings.TrimSpace(turn.PlainText())
 
 	return strings.HasPrefix(said, answer) || strings.HasSuffix(answer, said), nil
 }

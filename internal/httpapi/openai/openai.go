@@ -127,7 +127,7 @@ func (s *server) relay(ctx context.Context, stream *writer, turnID uuid.UUID, in
 	if err != nil {
 		return err
 	}
-	rest, corrected := speech.Rest(turn.Said())
+	rest, corrected := speech.Rest(turn.PlainText())
 	if corrected {
 		rest = "\n\n" + rest
 	}

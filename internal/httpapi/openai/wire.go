@@ -96,7 +96,7 @@ type cacheHit struct {
 func completionOf(turn *follow.Turn) completion {
 	return completion{
 		ID: completionID(turn.ID), Object: "chat.completion", Created: turn.CreatedAt.Unix(), Model: modelName,
-		Choices: []choice{{Message: &reply{Role: door.RoleAssistant, Content: turn.Said()}, FinishReason: new("stop")}},
+		Choices: []choice{{Message: &reply{Role: door.RoleAssistant, Content: turn.PlainText()}, FinishReason: new("stop")}},
 		Usage:   usageOf(turn),
 	}
 }

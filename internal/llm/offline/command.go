@@ -199,7 +199,7 @@ func (s *scene) read() *command {
 	if s.Question == nil {
 		return c
 	}
-	asked := s.asked()
+	asked := s.requestAsked()
 	switch {
 	case c.verb == verbDeny:
 		asked = c
@@ -213,9 +213,9 @@ func (s *scene) read() *command {
 	return asked
 }
 
-// asked is the request behind the open question: the message of the turn that asked, or of the newest turn before it
+// requestAsked is the request behind the open question: the message of the turn that asked, or of the newest turn before it
 // that requested something.
-func (s *scene) asked() *command {
+func (s *scene) requestAsked() *command {
 	for _, x := range slices.Backward(s.Said) {
 		if c := s.parse(x.Message); x.Turn <= s.Question.Turn && !c.is(verbConfirm, verbDeny, verbChat) {
 			return c

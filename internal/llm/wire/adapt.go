@@ -60,7 +60,7 @@ var _ llm.Model = (*Model)(nil)
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	for {
 		asked := *req
-		asked.OnDelta = aloud(beforeCalls(req.OnDelta, req.Tools))
+		asked.OnDelta = withoutReasoning(beforeCalls(req.OnDelta, req.Tools))
 		response, raw, err := call(ctx, m.Config, func(ctx context.Context) (*llm.Response, error) { return m.Ask(ctx, &asked) })
 		again := raw != nil && m.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {

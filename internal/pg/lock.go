@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Alone runs work with a connection that holds an advisory lock. If somebody else in this database holds it, Alone does
+// WithLock runs work with a connection that holds an advisory lock. If somebody else in this database holds it, WithLock does
 // nothing and returns nil.
-func Alone(ctx context.Context, pool *pgxpool.Pool, key int64, work func(conn *pgxpool.Conn) error) error {
+func WithLock(ctx context.Context, pool *pgxpool.Pool, key int64, work func(conn *pgxpool.Conn) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
@@ -44,9 +44,9 @@ func unlock(ctx context.Context, conn *pgxpool.Conn, key int64) error {
 	return nil
 }
 
-// Same reports whether two pools are of one database, whatever their addresses: an advisory lock that one holds is then
+// SameDatabase reports whether two pools are of one database, whatever their addresses: an advisory lock that one holds is then
 // not to be had by the other.
-func Same(ctx context.Context, one, other *pgxpool.Pool) (same bool, err error) {
+func SameDatabase(ctx context.Context, one, other *pgxpool.Pool) (same bool, err error) {
 	const lock = `SELECT pg_try_advisory_xact_lock($1)`
 	key := rand.Int64() //nolint:gosec // nobody gains by guessing it
 	err = InTx(ctx, one, func(tx pgx.Tx) error {

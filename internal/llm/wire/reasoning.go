@@ -29,8 +29,8 @@ func spoken(text string) string {
 	}
 }
 
-// aloud passes on the pieces of an answer without the reasoning in front of it.
-func aloud(onDelta func(string)) func(string) {
+// withoutReasoning passes on the pieces of an answer without the reasoning in front of it.
+func withoutReasoning(onDelta func(string)) func(string) {
 	if onDelta == nil {
 		return nil
 	}

@@ -10,18 +10,18 @@ import (
 	"alfred/internal/vocab"
 )
 
-// Speaks reports whether the reply that an answer contains can be given at once: no row is read, written or drafted,
+// AnswersAlone reports whether the reply that an answer contains can be given at once: no row is read, written or drafted,
 // and nothing is asked. What a row says is never told without reading it.
-func (o *UnderstandOutput) Speaks() bool {
+func (o *UnderstandOutput) AnswersAlone() bool {
 	plansNothing := o.Think != nil && len(o.Think.Steps) == 0 && o.Think.implied() == "plan"
 	asksOrSearches := o.Disambiguation != nil || o.Clarification != nil || o.Recall != nil
 
 	return o.Say != "" && plansNothing && !asksOrSearches && slices.Contains([]string{"chat", "answer", "explore"}, o.Intent)
 }
 
-// Said is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used, so
+// Prewritten is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used, so
 // that a model has to be asked. It must not name a ref.
-func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
+func (in *ReplyInput) Prewritten(text string, refs Refs) *ReplyOutput {
 	out, err := in.read(&llm.Response{Text: text})
 	if err != nil || in.Ask != "" || in.falseClaim(out.Text) != "" {
 		return nil
@@ -36,19 +36,19 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	return out
 }
 
-// Introduced is the reply that begins with the words that came with this turn's drafts, checked like any reply, and
+// PrewrittenWithDrafts is the reply that begins with the words that came with this turn's drafts, checked like any reply, and
 // then shows the drafts; nil if the words cannot be used. If the words do not offer to save the drafts, the offer
 // follows.
-func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
+func (in *ReplyInput) PrewrittenWithDrafts(words, drafts string, refs Refs) *ReplyOutput {
 	asked := *in
 	if in.Offer {
 		asked.Ask = ""
 	}
-	out := asked.Said(words, refs)
+	out := asked.Prewritten(words, refs)
 	if out == nil || drafts == "" {
 		return nil
 	}
-	offered, _ := in.Asked(out.Text)
+	offered, _ := in.QuestionIn(out.Text)
 	out.Text += "\n\n" + drafts
 	if in.Ask != "" && offered == "" {
 		out.Text += "\n\n" + in.Ask
@@ -110,7 +110,7 @@ func (s *speech) begin() {
 		return
 	}
 	out, err := decodeUnderstand(s.text[:at[1]]+`."}`, s.in)
-	s.from, s.silent = at[1], err != nil || !out.Speaks()
+	s.from, s.silent = at[1], err != nil || !out.AnswersAlone()
 }
 
 // partOf is the text of a JSON string without its opening quote, as far as it has arrived.

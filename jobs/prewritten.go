@@ -11,8 +11,8 @@ import (
 	"alfred/internal/vocab"
 )
 
-// said is the reply that an earlier answer of the turn contains.
-type said struct {
+// prewrittenReply is the reply that an earlier answer of the turn contains.
+type prewrittenReply struct {
 	text string
 	// introduces: the text stands before the drafts that the same answer made.
 	introduces bool
@@ -21,19 +21,21 @@ type said struct {
 	call  *uuid.UUID // the model call it came from
 }
 
-// said returns nil if no answer of the turn contains a reply.
-func (s *state) said() *said { return cmp.Or(s.saidWithDrafts(), s.saidAtOnce()) }
+// prewritten returns nil if no answer of the turn contains a reply.
+func (s *state) prewritten() *prewrittenReply {
+	return cmp.Or(s.prewrittenWithDrafts(), s.prewrittenByUnderstand())
+}
 
-// saidWithDrafts returns the words that came with this turn's drafts. They hold if the step that made the drafts came last
+// prewrittenWithDrafts returns the words that came with this turn's drafts. They hold if the step that made the drafts came last
 // and succeeded, and every earlier step only prepared it.
-func (s *state) saidWithDrafts() *said {
+func (s *state) prewrittenWithDrafts() *prewrittenReply {
 	run := s.LastRun()
 	if run == nil || run.Acted == nil || run.Acted.Words == "" {
 		return nil
 	}
 	last := s.Steps[len(s.Steps)-1]
 
-	return &said{
+	return &prewrittenReply{
 		text: run.Acted.Words, introduces: true, call: run.LlmCallID,
 		holds: s.OnlyDrafts(last) && view.Is(last.Outcome, db.StepOutcomeOk),
 	}
@@ -44,21 +46,21 @@ func (s *state) mayHaveShownWords() bool {
 	return slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeGenerate })
 }
 
-// saidAtOnce returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
+// prewrittenByUnderstand returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
 // what the answer's own calls write, and all of them succeeded.
-func (s *state) saidAtOnce() *said {
+func (s *state) prewrittenByUnderstand() *prewrittenReply {
 	understood := s.Understood()
 	if understood.Say == "" {
 		return nil
 	}
 	call := s.Runs[0].LlmCallID
 
-	return &said{text: understood.Say, call: call, holds: (understood.Speaks() || len(s.Steps) > 0) && s.wentAsWritten(call)}
+	return &prewrittenReply{text: understood.Say, call: call, holds: (understood.AnswersAlone() || len(s.Steps) > 0) && s.ranAsWritten(call)}
 }
 
-// wentAsWritten reports whether no other model call decided anything in this turn, every step wrote what it was to
+// ranAsWritten reports whether no other model call decided anything in this turn, every step wrote what it was to
 // write, and nothing failed.
-func (s *state) wentAsWritten(call *uuid.UUID) bool {
+func (s *state) ranAsWritten(call *uuid.UUID) bool {
 	for _, run := range s.Runs {
 		if run.LlmCallID != nil && (call == nil || *run.LlmCallID != *call) {
 			return false
