@@ -7,6 +7,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -72,6 +73,8 @@ type thought struct {
 	home func(entityType, subdomain string) string
 	// table is the table that holds rows of a type.
 	table func(entityType string) string
+	// entity is the type of a table's rows, nil for none.
+	entity func(table string) *domain.Entity
 }
 
 // afterThink is the edge after Think. A plan writes only where it may: any other has become a proposal in package nodes.
@@ -84,7 +87,7 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	case len(out.Steps) == 0:
 		return move{next: vocab.NodeReply, skip: true, coded: in.said}
 	default:
-		plan := withReads(out.Steps, in)
+		plan := withReads(bottomUp(out.Steps, in.entity), in)
 
 		return move{next: vocab.NodeAct, plan: plan, left: out.Left, skip: true, coded: len(plan[0].Calls) > 0}
 	}

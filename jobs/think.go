@@ -81,7 +81,9 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 
 	said := t.s.plan != nil && c.s.prewritten() != nil
 
-	return afterThink(t.out, thought{said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, home: t.s.runner.home, table: t.s.runner.table}), nil
+	return afterThink(t.out, thought{
+		said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, home: t.s.runner.home, table: t.s.runner.table, entity: t.s.runner.Domain.Entity,
+	}), nil
 }
 
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
