@@ -147,14 +147,16 @@ func (o *ThinkOutput) takeBack(in *ThinkInput) (first []Step) {
 	return first
 }
 
-// oneForEachTurn joins requests about the same turn, which stand next to each other: a second one for the last turn that wrote
-// would mean the turn before.
+// oneForEachTurn joins requests about the same turn, which stand next to each other. Two that name none may be one that was written for
+// each table, or mean the turn before as well: only the planner can say.
 func oneForEachTurn(undos []*UndoRequest) (joined []*UndoRequest) {
 	for _, u := range undos {
 		n := len(joined)
 		switch {
 		case n == 0 || joined[n-1].Turn != u.Turn || joined[n-1].Redo != u.Redo:
 			joined = append(joined, u)
+		case !u.Redo && u.Turn == 0 && len(joined[n-1].Refs)+len(u.Refs) == 0:
+			joined[n-1].Turn = -1
 		case len(joined[n-1].Refs) == 0 || len(u.Refs) == 0:
 			joined[n-1].Refs = nil
 		default:
@@ -186,7 +188,7 @@ func (u *UndoRequest) check(f *faults, in *ThinkInput, decision string) {
 		f.addf("undo waits for no answer: plan it, without a proposal or questions")
 	}
 	if u.Turn < 0 {
-		f.addf("undo takes the filters turn = the number of a turn and id = refs of its rows, and no others; without turn it takes back the last one that wrote")
+		f.addf("undo takes the filters turn = the number of a turn and id = refs of its rows, and no others; without turn it takes back the last one that wrote, all of it at once")
 	}
 	for _, ref := range u.Refs {
 		if _, known := in.refsEver()[ref]; !known {

@@ -37,7 +37,6 @@ func TestUndoIsAStepBesideOthers(t *testing.T) {
 		`"calls":[` + undoLast + `],"think":{"goal":"","steps":[{"type":"write","subdomain":"vases","description":"Add one","refs":[],"needs":"refs"}],"proposal":"","questions":[]}`:                                                                                       "Take back what was written|Add one",
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"redo","op":"=","value":true}]}],"think":null`:                                                                                                                                                                "Take back the last undo",
 		`"calls":[` + undoFour + `,` + undoLast + `],"think":null`: "Take back what was written|Take back what turn 4 wrote to vase_1, vase_9",
-		`"calls":[` + undoLast + `,` + undoLast + `],"think":null`: "Take back what was written",
 		`"calls":[` + undoNine + `,{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"4"},{"field":"id","op":"=","value":"vase_1"}]}],"think":null`: "Take back what turn 4 wrote to vase_9, vase_1",
 		`"calls":[` + undoFour + `,{"step":0,"tool":"undo","filters":[{"field":"turn","op":"=","value":"turn 4"}]}],"think":null`:                                     "Take back what turn 4 wrote",
 	} {
@@ -66,6 +65,7 @@ func TestUndoThatCannotBeFollowed(t *testing.T) {
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"id","op":"!=","value":"vase_1"}]}],"think":null`:     "and no others",
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"id","op":"in","value":[]}]}],"think":null`:           "and no others",
 		`"calls":[{"step":0,"tool":"undo","filters":[{"field":"turn","op":"in","value":[3,4]}]}],"think":null`:      "and no others",
+		`"calls":[` + undoLast + `,` + undoLast + `],"think":null`:                                                  "without turn it takes back the last one that wrote, all of it at once",
 		`"calls":[` + undoLast + `],"think":{"goal":"","steps":[],"proposal":"Shall I buy one?","questions":[]}`:    "waits for no answer",
 	} {
 		in := togetherInput().Plan
