@@ -192,6 +192,9 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 			u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: said, Needs: "refs", Undone: "the message does not say so plainly"})
 		}
 	}
+	if len(calls) == 0 && !u.s.mayBeApproved(step, asked) && !undecidedIn(waited, step) {
+		u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: step.Description, Needs: "refs", Undone: "it has to be asked for without the yes"})
+	}
 	if len(step.Calls) < len(planned) {
 		step.Description = strings.Join(words, "; ")
 	}
@@ -210,6 +213,18 @@ func (s *state) repeatsApproved(call vocab.Call, asked *question) bool {
 	}
 
 	return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return s.mayRepeat(call, c.Call) })
+}
+
+// mayBeApproved reports whether a step whose calls are left to Act may be what the user was asked about.
+func (s *state) mayBeApproved(step nodes.Step, asked *question) bool {
+	home := s.runner.Domain.Subdomain(step.Subdomain)
+
+	return home == nil || slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool {
+		e := s.runner.Domain.ByType(c.EntityType)
+		rows, _ := changedRows(s.runner.Domain, c.Call)
+
+		return e == nil || slices.Contains(home.Tables, e.Table) && mayOverlap(rows, step.Refs)
+	})
 }
 
 // undecidedIn reports whether a step of the same kind has waited whose calls Act decides: it may do what this one does.

@@ -422,6 +422,19 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 	}
 }
 
+// What the answer plans to write beside a yes without writing out how is told as not done. What may be the approved write itself is not.
+func TestAWishWithoutCallsBesideAYesIsTold(t *testing.T) {
+	t.Parallel()
+	c := converse(t, emptiesTheFreezer+`
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and shop, decision: plan, steps: [{type: write, subdomain: inventory, description: Empty the freezer}, {type: write, subdomain: shopping, description: Put milk on the list}]}
+    reply: They are gone. Shall I put milk on the list?
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+	require.Equal(t, "write ok, write skipped", c.say("Yes, empty the freezer, and put milk on the list").outcomes())
+	require.Contains(t, c.prompt(2, "reply", 1), "- Put milk on the list (write): skipped. Not done: it has to be asked for without the yes.")
+}
+
 // A wish beside a yes need be no longer than its thing.
 func TestAShortWishBesideAYesIsWritten(t *testing.T) {
 	t.Parallel()
