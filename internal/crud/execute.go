@@ -41,6 +41,9 @@ func (s *step) recorded(ctx context.Context, d *decision, tx pgx.Tx, parts ...re
 			if part.Entity != s.entity {
 				row[vocab.TypeField] = part.Entity.Type
 			}
+			if d.tools.domain.Operation(s.call.Tool) != nil {
+				row[vocab.ActionField] = part.Action
+			}
 			result.rows = append(result.rows, row)
 		}
 		result.Refs = append(result.Refs, translated[i].Refs...)

@@ -55,6 +55,7 @@ turns:` + act("read", "read", "hires", `{tool: db_read, args: {table: hires, det
 	c.ask("Yes")
 	require.Equal(t, "understand reply", c.callsOf(4))
 	c.fact("cancelled", `SELECT status FROM rental.hires WHERE title = 'Shelf'`)
+	require.Contains(t, c.prompt(4, "reply", 1), "Saved 1 refund:", "it was not there before")
 
 	c.exec(`UPDATE rental.hires SET status = 'booked' WHERE title = 'Floor' AND $1::uuid IS NOT NULL`)
 	c.ask("The floor is done")

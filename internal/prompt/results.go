@@ -131,10 +131,10 @@ func (t *page) effect(s *section, d *view.Effect, nested map[string]bool, left *
 	if d.Again {
 		besides = " besides those written in this turn"
 	}
-	s.line(say.Verb(d.Result.Tool), " ", t.CountText(d), besides, ":")
+	s.line(say.Verb(d.Tool), " ", t.CountText(d), besides, ":")
 	shown := 0
 	for _, ref := range d.Refs {
-		lines := t.effectLines(d.Result.Tool, ref)
+		lines := t.effectLines(d.Tool, ref)
 		switch {
 		case !nested[ref] && !left.take(lines):
 			s.shown(shown, len(d.Refs), "")

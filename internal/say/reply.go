@@ -93,7 +93,7 @@ func (t *Teller) effectText(d *view.Effect) string {
 	if len(refs) == 0 {
 		return ""
 	}
-	lines := []string{Verb(d.Result.Tool) + " " + t.CountText(d) + ":"}
+	lines := []string{Verb(d.Tool) + " " + t.CountText(d) + ":"}
 	lines = append(lines, t.rowTexts(d, refs[:min(len(refs), maxListed)])...)
 	if more := len(refs) - maxListed; more > 0 {
 		lines = append(lines, "… and "+strconv.Itoa(more)+" more")

@@ -19,7 +19,7 @@ func (t *Teller) LabelsOf(verb string) []string {
 	nested := t.NestedRefs()
 	var labels []string
 	for _, d := range t.Effects() {
-		if Verb(d.Result.Tool) != verb {
+		if Verb(d.Tool) != verb {
 			continue
 		}
 		for _, ref := range d.Refs {

@@ -7,6 +7,7 @@ import (
 	"alfred/db"
 	"alfred/internal/domain"
 	"alfred/internal/vocab"
+	"alfred/registry"
 )
 
 // Effect is what one call did to rows of one type.
@@ -14,7 +15,8 @@ type Effect struct {
 	Result *Result
 	Kind   *domain.Entity
 	Refs   []string
-	Again  bool // a read that also found rows which this turn wrote
+	Tool   string // by which it would have been done, had it not been an operation
+	Again  bool   // a read that also found rows which this turn wrote
 }
 
 // Effects assigns each row to the call that last touched it, so that it is reported once. A row that was written stays with
@@ -38,7 +40,7 @@ func (t *Scene) Effects() []*Effect {
 // effectsOf are the effects of one call. told are the rows of the calls after it.
 func (t *Scene) effectsOf(r *Result, told, wrote map[string]bool) (of []*Effect) {
 	for _, columns := range r.Rows {
-		d := effectOf(&of, r, cmp.Or(t.kindOf(r, columns), t.typeOf(r)))
+		d := effectOf(&of, r, cmp.Or(t.kindOf(r, columns), t.typeOf(r)), toolOf(r, columns))
 		ref, _ := columns[d.Kind.Key.Name].(string)
 		switch {
 		case r.Tool == vocab.ToolRead && wrote[ref]:
@@ -49,20 +51,32 @@ func (t *Scene) effectsOf(r *Result, told, wrote map[string]bool) (of []*Effect)
 		}
 	}
 	if len(of) == 0 {
-		effectOf(&of, r, t.typeOf(r))
+		effectOf(&of, r, t.typeOf(r), r.Tool)
 	}
 
 	return of
 }
 
-// effectOf is the one of a call's effects that is on rows of a type.
-func effectOf(of *[]*Effect, r *Result, kind *domain.Entity) *Effect {
+// toolOf is the tool by which a row would have been created or deleted as an operation has, else the call's own.
+func toolOf(r *Result, columns map[string]any) string {
+	switch columns[vocab.ActionField] {
+	case registry.ActionCreated:
+		return vocab.ToolCreate
+	case registry.ActionDeleted:
+		return vocab.ToolDelete
+	default:
+		return r.Tool
+	}
+}
+
+// effectOf is the one of a call's effects that did the same to rows of a type.
+func effectOf(of *[]*Effect, r *Result, kind *domain.Entity, tool string) *Effect {
 	for _, d := range *of {
-		if d.Kind == kind {
+		if d.Kind == kind && d.Tool == tool {
 			return d
 		}
 	}
-	d := &Effect{Result: r, Kind: kind}
+	d := &Effect{Result: r, Kind: kind, Tool: tool}
 	*of = append(*of, d)
 
 	return d

@@ -107,7 +107,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		r = &Row{Ref: ref, Kind: def, Columns: map[string]any{}, Children: map[string][]string{}, Loose: map[string][]any{},
-			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == vocab.ToolDelete, shown: at, listed: map[string]int{}}
+			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: toolOf(from, columns) == vocab.ToolDelete, shown: at, listed: map[string]int{}}
 		t.Rows.ByRef[ref] = r
 	}
 	for name, value := range columns {

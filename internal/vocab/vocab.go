@@ -136,6 +136,9 @@ func CarriesRows(tool string) bool {
 // TypeField holds the type of a row that is of another type than its call.
 const TypeField = "_type"
 
+// ActionField holds what an operation did to a row: created, updated or deleted it.
+const ActionField = "_action"
+
 func names(which func(*Tool) bool) (names []string) {
 	for i := range Tools {
 		if which(&Tools[i]) {
