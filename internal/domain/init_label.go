@@ -11,7 +11,7 @@ import (
 // guessLabel picks a name, else any text, else a date and what the row references; never a key. A text beside a date
 // and references is no name.
 func (e *initEntity) guessLabel() {
-	first, last := firstNamed(e.plain, "first_name"), firstNamed(e.plain, "last_name")
+	first, last := firstNamed(e.plain, firstNames...), firstNamed(e.plain, lastNames...)
 	day := find(e.plain, func(c *Column) bool {
 		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
 	})
@@ -23,7 +23,7 @@ func (e *initEntity) guessLabel() {
 	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.scopeOf(c.Name)) > 0 })
 	translated := e.translated()
 	switch {
-	case name != nil:
+	case name != nil && (first == nil || name != last): // nom beside prenom is a family's
 		e.labelBy(name.Name)
 	case translated != nil:
 		e.labelBy(wordedName(translated))
@@ -37,8 +37,9 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(code.Name)
 	case e.number() != nil:
 		e.labelBy(e.number().Name)
-		e.moment = day
 	case words != nil && !dated && strings.HasSuffix(snake(words.Name), "_name"):
+		e.labelBy(words.Name)
+	case e.Speakable() && e.Reference && words != nil: // what a code stands for
 		e.labelBy(words.Name)
 	case e.Speakable():
 		e.labelBy(SpokenKey)
@@ -49,7 +50,13 @@ func (e *initEntity) guessLabel() {
 	default:
 		e.labelByOthers(day)
 	}
+	if day != nil && (day.Required() || e.number() != nil || whenNames.MatchString(snake(day.Name))) {
+		e.moment = day
+	}
 }
+
+// whenNames are of times that say when something takes place.
+var whenNames = regexp.MustCompile(`(^|_)(date|starts?|begins?|scheduled|planned)(_|$)`)
 
 // labelBy labels a row by a column, after the rows within which alone it is unique: each of twenty houses has a flat 1A.
 func (e *initEntity) labelBy(column string) {

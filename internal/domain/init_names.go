@@ -18,15 +18,17 @@ var (
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
 	wholeNames  = []string{"name", "display_name", "full_name", "bezeichnung", "nom", "nombre", "nome", "naam", "nazwa"}
+	firstNames  = []string{"first_name", "firstname", "given_name", "forename", "vorname", "prenom", "prénom", "voornaam", "imie", "imię"}
+	lastNames   = []string{"last_name", "lastname", "surname", "family_name", "nachname", "familienname", "nom", "achternaam", "cognome", "apellido", "apellidos", "nazwisko"}
 	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto"}
 	codeNames   = []string{"code", "username", "login", "email"}
 	peopleNames = []string{"user", "auth_user", "account", "benutzer", "konto", "utilisateur", "compte", "usuario", "cuenta", "utente", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
 	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.
-	secretNames = regexp.MustCompile(`(^|_)(password|passwd|pwd|passphrase|senha|contrase(n|ñ)a|mot_?de_?passe|mdp|passwort|kennwort|wachtwoord|lösenord|has[lł]o|parola|şifre|sifre|пароль|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
-		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
-		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
+	secretNames = regexp.MustCompile(`(^|_)(pass_?w(or)?d|pwd|passphrase|senha|contrase(n|ñ)a|mot_?de_?passe|mdp|passwort|kennwort|wachtwoord|lösenord|has[lł]o|parola|şifre|sifre|пароль|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
+		`(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing)_?keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
+		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_?codes?$|(^|_)(totp|otp)(_|$)|^security_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
 	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.
 	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
 	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)

@@ -90,6 +90,9 @@ func (w *initWriter) commonOwner() (owner string, tables int) {
 	points, having := map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
+			if len(t.primary)+len(t.uniques) == 0 { // it gets no type
+				break
+			}
 			if w.seemsOwner(t, c) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
 				having[c.Name]++
 				points[c.Name] += w.ownerPoints(c)

@@ -78,11 +78,13 @@ func TestInitReadsNamesOfOtherLanguages(t *testing.T) {
 CREATE TABLE buero.konto (id serial PRIMARY KEY, email text NOT NULL);
 CREATE TABLE buero.projekt (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, bezeichnung text NOT NULL);
 CREATE TABLE buero.aufgabe (id serial PRIMARY KEY, projekt_id integer NOT NULL REFERENCES buero.projekt, titel text NOT NULL, faellig date);
-CREATE TABLE buero.rechnung (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nummer text NOT NULL UNIQUE, projekt_id integer NOT NULL REFERENCES buero.projekt, datum date, betrag buero.geld NOT NULL)`)
+CREATE TABLE buero.rechnung (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nummer text NOT NULL UNIQUE, projekt_id integer NOT NULL REFERENCES buero.projekt, datum date, betrag buero.geld NOT NULL);
+CREATE TABLE buero.cliente (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nom text NOT NULL, prenom text NOT NULL)`)
 	text := bound(t, tx, "buero").Text
 	require.Contains(t, text, `accounts: "konto"}`)
 	require.Contains(t, text, `label: "{titel}"`)
 	require.Contains(t, text, `label: "{nummer}"`)
+	require.Contains(t, text, `label: "{prenom} {nom}"`)
 	require.Contains(t, text, "{?betrag: betrag:{betrag:0.00}}")
 }
 

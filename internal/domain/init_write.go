@@ -13,8 +13,8 @@ import (
 // displayFacts is how many facts follow the label in a guessed display line.
 const displayFacts = 4
 
-// hundredths is the type of most amounts of money.
-var hundredths = regexp.MustCompile(`^numeric\(\d+,2\)$`)
+// hundredths are the types of most amounts of money: Access and SQL Server keep four decimals.
+var hundredths = regexp.MustCompile(`^numeric\(\d+,[24]\)$`)
 
 var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
 
@@ -319,8 +319,11 @@ func (e *initEntity) describesRow(name string) bool {
 
 // isProse reports whether every row has words of its own in the column.
 func isProse(c *Column) bool {
-	return c.Kind == KindText && !oneOfFew(c) && c.Form == "" && (!c.Nullable || c.Generated)
+	return c.Kind == KindText && !oneOfFew(c) && c.Form == "" && (!c.Nullable || c.Generated) && !letters.MatchString(c.FullType)
 }
+
+// letters is the type of texts too short for words.
+var letters = regexp.MustCompile(`^character( varying)?\([1-3]\)$`)
 
 var fewNames = regexp.MustCompile(`(^|_)(d?type|kind|status|state)$`)
 

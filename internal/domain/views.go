@@ -297,7 +297,7 @@ type foldedFK struct {
 }
 
 // foldedKeys are a table's foreign keys to composite keys, and the one that is the row's own key, as a student's, who is a person: one
-// column cannot be the refs of two rows. The first to a type is named after the type, further ones also after their columns.
+// column cannot be the refs of two rows. The first to another type is named after the type, further ones, and those to the row's own type, also after their columns.
 func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 	var found []foldedFK
 	for _, fk := range t.foreignKeys {
@@ -307,7 +307,7 @@ func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 			continue
 		}
 		name := foldedName(to.Type)
-		if slices.ContainsFunc(found, func(other foldedFK) bool { return other.Table == fk.Table }) {
+		if fk.Table == t.Name || slices.ContainsFunc(found, func(other foldedFK) bool { return other.Table == fk.Table }) {
 			name = foldedName(to.Type, fk.Columns...)
 		}
 		found = append(found, foldedFK{fk, name})
