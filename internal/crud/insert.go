@@ -64,7 +64,7 @@ func insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[st
 	s.add(" RETURNING coalesce(", e.Qualified(e.Key), "::text, '')")
 	keys, err := s.texts(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("insert into %s: %w", e.Table, suspectRows(err, e, rows))
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, namingObstacles(err, e, rows, nil))
 	}
 	switch {
 	case len(keys) != len(rows):

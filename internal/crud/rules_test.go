@@ -114,10 +114,35 @@ func TestUniqueIndexesNameTheirColumns(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"name": "FIRST"}`:                            "Another crate has the same lower(name), where weight IS NULL.",
 		`{"name": "Third", "weight": 3}`:               "Another crate has the same weight.",
-		`{"name": "Fourth", "weight": 4, "shelf": 25}`: "Its shelf to shelf + 10 overlaps that of another row, where shelf IS NOT NULL.",
+		`{"name": "Fourth", "weight": 4, "shelf": 25}`: "Its shelf to shelf + 10 overlaps that of another row, where shelf IS NOT NULL. In the way: Second.",
 	} {
 		require.Equal(t, want, b.refused("write", vocab.ToolCreate, sprintf(`{"table": "crates", "data": %s}`, args), crud.CodeConflict))
 	}
+}
+
+// Whoever is refused a time learns which of their rows is in the way, by a change too, and nothing of other people's.
+func TestExclusionsNameWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "rooms", `CREATE EXTENSION IF NOT EXISTS btree_gist; CREATE SCHEMA rooms;
+		CREATE TABLE rooms.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE rooms.bookings (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES rooms.users, room integer NOT NULL, title text NOT NULL,
+			"startsAt" timestamptz NOT NULL, ends_at timestamptz NOT NULL, value integer,
+			EXCLUDE USING gist (room WITH =, tstzrange("startsAt", ends_at) WITH &&));
+		INSERT INTO rooms.users (name) VALUES ('Ada'), ('Eve');
+		INSERT INTO rooms.bookings (user_id, room, title, "startsAt", ends_at) VALUES (1, 1, 'Standup', '2026-01-02 09:00Z', '2026-01-02 10:00Z'), (2, 1, 'Secret', '2026-01-02 11:00Z', '2026-01-02 12:00Z')`,
+		map[string][]string{"booking": {"room", "title", `"startsAt"`, "ends_at"}})
+	booked := func(title, from, to string) string {
+		return `{"room": 1, "title": "` + title + `", "startsAt": "2026-01-02T` + from + `:00Z", "ends_at": "2026-01-02T` + to + `:00Z"}`
+	}
+	const overlaps = `Its "startsAt" to ends_at overlaps that of another row with the same room.`
+	refused := func(tool, args, want string) {
+		t.Helper()
+		require.Equal(t, want, b.refused("write", tool, args, crud.CodeConflict))
+	}
+	refused(vocab.ToolCreate, `{"table": "bookings", "data": `+booked("Review", "09:30", "10:30")+`}`, overlaps+" In the way: Standup.")
+	refused(vocab.ToolCreate, `{"table": "bookings", "data": `+booked("Review", "11:30", "12:30")+`}`, overlaps)
+	b.ok("write", vocab.ToolCreate, `{"table": "bookings", "data": `+booked("Review", "10:00", "11:00")+`}`)
+	refused(vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "title", "op": "=", "value": "Review"}], "set": [{"column": "startsAt", "value": "2026-01-02T09:45:00Z"}]}`, overlaps+" In the way: Standup.")
 }
 
 // A deferred rule is attributed to the call that broke it, and a violation that the call itself fixes does not count.

@@ -181,7 +181,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
-		return nil, fmt.Errorf("update %s: %w", e.Table, suspectRows(err, e, []map[string]any{row}))
+		return nil, fmt.Errorf("update %s: %w", e.Table, namingObstacles(err, e, []map[string]any{row}, keys))
 	}
 	if err := requireRows(e, tag.RowsAffected(), len(keys)); err != nil {
 		return nil, err
