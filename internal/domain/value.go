@@ -10,7 +10,8 @@ import (
 )
 
 // layouts of dates and times in rows decoded from JSON.
-var layouts = []string{time.DateOnly, time.TimeOnly, "15:04", time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime, "2006-01-02 15:04"}
+var layouts = []string{time.DateOnly, time.TimeOnly, "15:04", time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", time.DateTime,
+	"2006-01-02 15:04Z07:00", "2006-01-02 15:04Z07", "2006-01-02 15:04"}
 
 // present reports whether a value decoded from JSON carries information: not null, "", empty lists and objects, or
 // false.
@@ -91,6 +92,9 @@ func formatRange(text, layout string) string {
 	if begins == (found[1] == "") || ends == (found[2] == "") || !begins && !ends {
 		return text
 	}
+	if strings.HasSuffix(layout, " 15:04") && from.Year()+to.Year() < 2 { // times of no day, or one and none
+		layout = "15:04"
+	}
 	if max(len(found[1]), len(found[2])) == len(time.DateOnly) {
 		layout = strings.TrimSuffix(layout, " 15:04")
 		if found[3] == ")" {
@@ -138,8 +142,14 @@ func trimZeros(number string) string {
 
 var clockText = regexp.MustCompile(`^((?:\d{4}-\d{2}-\d{2}T)?\d{2}:\d{2})(?::00)?(:\d{2})?(?:\.\d+)?(Z|[+-][\d:]+)?$`)
 
-// Clock is a time without fractions of seconds, and without seconds if there are none; any other text is unchanged.
-func Clock(text string) string { return clockText.ReplaceAllString(text, "$1$2$3") }
+// clockBound finds a bound of a range that is a time without seconds.
+var clockBound = regexp.MustCompile(`(\d{2}:\d{2}):00((?:[+-][\d:]+)?"?[,)\]])`)
+
+// Clock is a time without fractions of seconds, and without seconds if there are none, and so is a range of times; any other text is
+// unchanged.
+func Clock(text string) string {
+	return clockBound.ReplaceAllString(clockText.ReplaceAllString(text, "$1$2$3"), "$1$2")
+}
 
 // momentLayout is how people write a time.
 const momentLayout = "Jan 2, 2006 15:04"

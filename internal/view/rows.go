@@ -256,7 +256,7 @@ func (t *Scene) guard(def *domain.Entity, name string, value any) any {
 	if column == nil {
 		return value
 	}
-	if text, ok := value.(string); ok && (column.Kind == domain.KindTimestamp || column.Kind == domain.KindTime) {
+	if text, ok := value.(string); ok && (column.Kind == domain.KindTimestamp || column.Kind == domain.KindTime || column.Holds != "") {
 		return domain.Clock(text)
 	}
 	if column != def.Key && column.FK == nil {

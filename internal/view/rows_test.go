@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/uuid"
@@ -153,4 +154,22 @@ func TestTimesAreShownWithoutEmptySeconds(t *testing.T) {
 		require.Equal(t, map[string]any{"id": "log_1", "cooked_at": shown, "notes": "2026-11-27T18:00:00Z"}, row.Columns)
 		require.Equal(t, domain.Moment(stored), domain.Moment(shown))
 	}
+	slot := &domain.Column{Name: "slot", Holds: "timestamp with time zone"}
+	shift := &domain.Entity{Type: "shift", Table: "shifts", Key: &domain.Column{Name: "id"}, Columns: []*domain.Column{slot}}
+	for stored, shown := range map[string]string{
+		`["2026-11-27 09:00:00+01","2026-11-27 10:30:00+01")`:       `["2026-11-27 09:00+01","2026-11-27 10:30+01")`,
+		`["2026-11-27 09:00:00+05:30","2026-11-27 10:00:30+05:30")`: `["2026-11-27 09:00+05:30","2026-11-27 10:00:30+05:30")`,
+		`["2026-11-27 09:00:00",)`:                                  `["2026-11-27 09:00",)`,
+		`[09:00:00,17:00:00)`:                                       `[09:00,17:00)`,
+	} {
+		quoted, err := json.Marshal(stored)
+		require.NoError(t, err)
+		v := &view.View{Domain: domain.New(domain.Domain{Entities: []*domain.Entity{shift}}), Turn: &db.Turns{Number: 3}}
+		v.Registry = []*db.EntityRefListInViewRow{{Ref: "shift_1", EntityType: "shift", State: db.RefStateStored}}
+		v.Results = []*view.Result{read(t, 2, "shift", `[{"id": "shift_1", "slot": `+string(quoted)+`}]`)}
+		require.Equal(t, shown, v.Scene(true).Rows.ByRef["shift_1"].Columns["slot"])
+		require.Equal(t, domain.Moment(stored), domain.Moment(shown))
+		require.NotEqual(t, stored, domain.Moment(stored))
+	}
+	require.Equal(t, "09:00 to 17:00", domain.Moment(`[09:00:00,17:00:00)`))
 }
