@@ -123,6 +123,9 @@ func (t *page) tableRow(r *view.Row) string {
 	if e.Stale != "" {
 		kind += " [" + e.Stale + "]"
 	}
+	if e.Tier == "excluded" {
+		kind += " [excluded]"
+	}
 	data := t.cells(r)
 	if line, whole := t.FactsLine(r); whole && clean.Tokens(line) < clean.Tokens(data) {
 		data = clean.Cell(line)

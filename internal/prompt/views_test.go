@@ -313,6 +313,22 @@ func TestStaleRows(t *testing.T) {
 	require.Contains(t, text(f), "| task_3 | Task | task [gone] |")
 }
 
+// What the user rejected and the turn has read anew is marked where it stands among the rows to choose from.
+func TestRejectedRowsAreMarkedWhereTheyAreRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "draft a meal", db.StepTypeRead)
+	for i, reason := range []string{"", "too spicy"} {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", i+1), Label: "Soup"})
+		b.exec(t, `UPDATE entity_refs SET excluded_reason = nullif($3, '') WHERE session_id = $1 AND ref = $2`, b.session, fmt.Sprintf("recipe_%d", i+1), reason)
+	}
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Soup"}, {"id": "recipe_2", "name": "Soup"}]`})
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Type: db.StepTypeGenerate, Subdomain: "meal_plans", Description: "Draft it"})
+	shown := text(b.act(t, turn, 2).Frame)
+	require.Contains(t, shown, "| recipe_1 | Soup | recipe |")
+	require.Contains(t, shown, "| recipe_2 | Soup | recipe [excluded] |")
+}
+
 // The preview of the coming turn equals its actual prompt, except for the message.
 func TestPreview(t *testing.T) {
 	t.Parallel()
