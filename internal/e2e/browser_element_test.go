@@ -182,6 +182,7 @@ turns:
 	require.Equal(t, "Pad See Ew it is.", strings.TrimSpace(b.told(3)))
 	require.Equal(t, "succeeded", b.eval(`document.title`))
 	require.Equal(t, "0", b.eval(allInChat(".options button")+`.length`))
+	require.Contains(t, b.eval(allInChat(".reply")+`[1].textContent`), "Butter Chicken", "what was offered can be read again")
 
 	road.closed.Store(true)
 	road.CloseClientConnections()

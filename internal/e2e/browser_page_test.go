@@ -128,6 +128,9 @@ func (b *tab) onPhone(t *testing.T) {
 	b.look("phone_conversations")
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.until(`document.activeElement.id === "toggle-sidebar" && !document.querySelector("main").inert`)
+	b.click("#toggle-sidebar")
+	b.click("#sidebar [aria-current=page]") // the conversation that is open
+	b.until(`!document.querySelector("main").inert`)
 	b.click("#toggle-inspector")
 	b.shows("#panel", "Turn 2")
 	b.look("phone_inspector")
@@ -240,6 +243,12 @@ turns:
 	require.Equal(t, "Pad See Ew it is.", b.lastReply(3))
 	require.Equal(t, "Pad See Ew", b.text(".turn:last-child .said"))
 	require.Empty(t, b.answers())
+	asked := `document.querySelector(".turn:nth-child(2) .reply").innerText`
+	b.until(asked + `.includes("Butter Chicken")`)
+	said := b.eval(asked)
+	b.do(chromedp.Reload())
+	b.counts(".turn", 3)
+	require.Equal(t, said, b.eval(asked), "what was offered stays to be read once its buttons are gone")
 
 	// A question without known answers is answered in words, and focuses the input.
 	b.say("Help me plan dinners")

@@ -104,9 +104,14 @@ export class TurnView {
         this.#labels = options.map((o) => o.label);
         this.#write();
     }
+    // closeQuestion takes the buttons away; the reply again lists what they offered.
     closeQuestion() {
         this.#options.hidden = true;
         this.#options.replaceChildren();
+        if (!this.#labels.length)
+            return;
+        this.#labels = [];
+        this.#write();
     }
     // end shows how it ended.
     end(turn, aloud) {

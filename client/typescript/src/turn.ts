@@ -110,9 +110,13 @@ export class TurnView {
     this.#write();
   }
 
+  // closeQuestion takes the buttons away; the reply again lists what they offered.
   closeQuestion(): void {
     this.#options.hidden = true;
     this.#options.replaceChildren();
+    if (!this.#labels.length) return;
+    this.#labels = [];
+    this.#write();
   }
 
   // end shows how it ended.

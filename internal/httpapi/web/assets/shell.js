@@ -67,7 +67,8 @@ phone.addEventListener("change", () => { for (const name of Object.keys(parts)) 
 
 document.addEventListener("click", (event) => {
   if (!$("session-menu").contains(event.target)) $("session-menu").open = false;
-  if (phone.matches && isOpen("sidebar") && !parts.sidebar.contains(event.target) && !toggles.sidebar.contains(event.target)) show("sidebar", false);
+  if (!phone.matches || !isOpen("sidebar") || toggles.sidebar.contains(event.target)) return;
+  if (!parts.sidebar.contains(event.target) || event.target.closest("[aria-current]")) show("sidebar", false); // what is open already changes no address
 });
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {

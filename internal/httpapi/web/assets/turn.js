@@ -190,7 +190,13 @@ export function turnView(turn, on) {
       note.hidden = false;
       note.textContent = `You saved ${labels.join(", ")}.`;
     },
-    closeQuestion() { options.replaceChildren(); },
+    // closeQuestion takes the buttons away; the reply again lists what they offered.
+    closeQuestion() {
+      options.replaceChildren();
+      if (!view.labels.length) return;
+      view.labels = [];
+      if (text) finished();
+    },
     // known makes the names of rows into buttons.
     known(rows) {
       named = rows;
