@@ -5,6 +5,9 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# As releases are built. With cgo, sqlc alone would compile Postgres' parser from C, for a minute.
+export CGO_ENABLED := 0
+
 TOOL := go tool -modfile=tools/go.mod
 RELEASE := go tool -modfile=tools/release/go.mod goreleaser
 # Measurements are their own module, so that the programs do not carry their dependencies.
@@ -175,7 +178,7 @@ stop: ## stop everything make run started, including its private database
 
 .PHONY: test
 test: ## run all but the long tests (whole programs, browsers, exhaustive ones) of packages changed since they last passed
-	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short $(TEST_TOGETHER) $(TEST_BUILD) $$(go list ./... | grep -vxF "$$(go list $(WHOLE))") && go test -C internal/bench -short $(TEST_BUILD) ./...
+	@$(TEST_DATABASE); go test -short $(TEST_TOGETHER) $(TEST_BUILD) $$(go list ./... | grep -vxF "$$(go list $(WHOLE))") && go test -C internal/bench -short $(TEST_BUILD) ./...
 
 .PHONY: test/full
 test/full: ## run all tests, including conversations, browsers, the documents' commands and crashes
@@ -183,7 +186,7 @@ test/full: ## run all tests, including conversations, browsers, the documents' c
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector
-	@$(TEST_DATABASE); go test -short -race $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); CGO_ENABLED=1 go test -short -race $(TEST_FLAGS) ./...
 
 .PHONY: verify
 verify: ## check generated code, queries, go.mod and formatting
