@@ -100,7 +100,8 @@ func nameColumns(e *domain.Entity) []*domain.Column {
 type condition struct {
 	column *domain.Column
 	op     string
-	kind   domain.Kind // of the values; row keys are text, whatever their type, and a time may be compared with days
+	other  *domain.Column // whose value the column's is compared with, instead of texts
+	kind   domain.Kind    // of the values; row keys are text, whatever their type, and a time may be compared with days
 	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one. A list
 	// without elements is that of a condition which named only drafts: no stored row is in it.
 	texts []string
@@ -155,7 +156,25 @@ func newCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) 
 		return condition{}, failColumn(CodeBadFilter, c.Name, "%s does not take %s; it takes %s.", c.Name, filter.Op, strings.Join(ops, " "))
 	}
 
+	if other := comparedColumn(e, c, filter); other != nil {
+		return condition{column: c, op: filter.Op, other: other}, nil
+	}
+
 	return withValue(condition{column: c, op: filter.Op, kind: comparedKind(e, c)}, filter.Value)
+}
+
+// comparedColumn is the column that a value names, paid < total, nil for none: of numbers and times, whose values no name can be.
+func comparedColumn(e *domain.Entity, c *domain.Column, filter registry.Filter) *domain.Column {
+	name, _ := filter.Value.(string)
+	measures := slices.Contains([]domain.Kind{domain.KindNumber, domain.KindDate, domain.KindTimestamp, domain.KindTime}, c.Kind)
+	if !measures || holdsRefs(e, c) || !slices.Contains(append([]string{opEqual, opNotEqual}, orderOps...), filter.Op) {
+		return nil
+	}
+	if other, err := columnOrPath(e, name); err == nil && other.Kind == c.Kind && !holdsRefs(e, other) {
+		return other
+	}
+
+	return nil
 }
 
 func semanticCondition(e *domain.Entity, filter registry.Filter) (condition, *Error) {

@@ -89,6 +89,9 @@ func filteredColumns(lists ...[]condition) (columns []*domain.Column) {
 		if c.column != nil {
 			columns = append(columns, c.column)
 		}
+		if c.other != nil {
+			columns = append(columns, c.other)
+		}
 	}
 
 	return columns
@@ -119,8 +122,11 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition, written asWritte
 
 func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql, sqlType := c.compared(s, e)
+	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
 	isArray := c.column.Kind == domain.KindArray
 	switch {
+	case c.other != nil:
+		return sql + " " + operator + " " + operand(c.other)
 	case c.op == opIsNull:
 		return sql + " IS NULL"
 	case c.op == opIsNotNull:
@@ -140,7 +146,6 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	case c.op == opContains && c.column.Kind != domain.KindJSON && !isArray:
 		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
-	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
 	if isArray {
 		return sql + " " + operator + " " + s.castList(c.texts, sqlType)
 	}

@@ -85,6 +85,33 @@ func TestAnalysesMultiplyColumns(t *testing.T) {
 	}
 }
 
+// What is not paid in full is a comparison of two columns: a model that wrote it as it would in SQL was told that a column has to be a
+// number, and took those who have paid nothing.
+func TestFiltersCompareColumns(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "dues", `CREATE SCHEMA dues;
+		CREATE TABLE dues.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE dues.clubs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES dues.users, name text NOT NULL, minimum integer NOT NULL, password text);
+		CREATE TABLE dues.fees (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES dues.users, club_id integer NOT NULL REFERENCES dues.clubs, name text NOT NULL, "Amount" numeric(19, 4) NOT NULL,
+			"Paid" double precision, due date NOT NULL, paid_on date);
+		INSERT INTO dues.users (name) VALUES ('Ada');
+		INSERT INTO dues.clubs (user_id, name, minimum) VALUES (1, 'Rowers', 50);
+		INSERT INTO dues.fees (user_id, club_id, name, "Amount", "Paid", due, paid_on) VALUES (1, 1, 'all', 60, 60, '2026-03-01', '2026-04-01'), (1, 1, 'half', 60, 30, '2026-03-01', '2026-02-01'), (1, 1, 'none', 40, NULL, '2026-03-01', NULL)`, nil)
+	for filter, want := range map[string][]string{
+		`"Paid", "op": "<", "value": "Amount"`: {"half"}, `"Paid", "op": "=", "value": "Amount"`: {"all"}, `"Paid", "op": "!=", "value": "Amount"`: {"half"},
+		`"paid_on", "op": ">", "value": "due"`: {"all"}, `"Amount", "op": "<", "value": "club_id.minimum"`: {"none"}, `"club_id.minimum", "op": ">=", "value": "Amount"`: {"none"},
+		`"name", "op": "=", "value": "Amount"`: nil, // a name may be any word
+	} {
+		rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "fees", "order_by": "id", "filters": [{"field": `+filter+`}]}`))
+		require.ElementsMatch(t, want, column[string](rows, "name"), filter)
+	}
+	n := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "clubs", "aggregates": [{"fn": "count"}], "filters": [{"field": "fees", "op": "exists", "value": ["Paid < Amount"]}]}`))
+	require.EqualValues(t, 1, n[0]["count"])
+	for _, value := range []string{"due", "name", "club_id", "weight", "club_id.password"} {
+		b.refused("read", vocab.ToolRead, `{"table": "fees", "filters": [{"field": "Paid", "op": "<", "value": "`+value+`"}]}`, crud.CodeBadValue)
+	}
+}
+
 // A total of lines with a discount took a model that reads all of them: only products could be added up.
 func TestAnalysesComputeFormulas(t *testing.T) {
 	t.Parallel()
