@@ -21,6 +21,8 @@ CREATE TABLE "tblMembers" ("ClubCode" char(6) NOT NULL REFERENCES "tblClubs", "M
 CREATE TABLE "tblEvents" ("EventID" bigserial PRIMARY KEY, "ClubCode" char(6) NOT NULL REFERENCES "tblClubs", "EventName" varchar(80) NOT NULL, "EventDate" timestamptz, "Cost" double precision);
 CREATE TABLE "tblSignup" ("EventID" bigint NOT NULL REFERENCES "tblEvents", "ClubCode" char(6) NOT NULL, "MemberNo" integer NOT NULL, "PaidYN" char(1) NOT NULL DEFAULT 'N', PRIMARY KEY ("EventID", "ClubCode", "MemberNo"),
 	FOREIGN KEY ("ClubCode", "MemberNo") REFERENCES "tblMembers");
+INSERT INTO "tblClubs" VALUES ('ROWERS', 'Rowers'); INSERT INTO "tblEvents" ("ClubCode", "EventName") VALUES ('ROWERS', 'Dinner');
+INSERT INTO "tblMembers" SELECT 'ROWERS', n, 'M' || n FROM generate_series(1, 12) AS n; INSERT INTO "tblSignup" SELECT 1, 'ROWERS', n, CASE WHEN n < 4 THEN 'Y' ELSE 'N' END FROM generate_series(1, 12) AS n;
 CREATE TABLE "tblFees2019" ("ID" integer, "Member" varchar(80))`
 
 // Names in the style of Access are read like others: a password was shown, people were called by their addresses, types by their codes and
@@ -34,7 +36,7 @@ func TestInitReadsTablesOfAccess(t *testing.T) {
 	require.NoError(t, err)
 	for _, want := range []string{
 		`hidden: ["PassWd", apikey]`, `label: "{FirstName} {Surname}"`, `label: "{Descr}"`, `{?Fee: Fee:{Fee:0.00}}`, `label: "{_EventID_label} · {_member_key_label}"`,
-		`display: "{EventName}{?EventDate: EventDate:{EventDate}}`, `references: {"ClubCode_ParentNo_section_key": section}`, `references: {section_key: section}`,
+		`display: "{EventName}{?EventDate: EventDate:{EventDate}}`, `references: {"ClubCode_ParentNo_section_key": section}`, `references: {section_key: section}`, `lists: {"PaidYN": ["N", "Y"]}`,
 	} {
 		require.Contains(t, text, want)
 	}

@@ -104,17 +104,21 @@ const wordsSQL = `SELECT coalesce(array_agg(word ORDER BY word) FILTER (WHERE wo
 FROM (SELECT %s::text AS word, count(*) AS rows FROM (SELECT * FROM %s LIMIT 10000) AS t GROUP BY 1) AS t
 HAVING count(word) <= 12 AND sum(rows) FILTER (WHERE word IS NOT NULL) >= 5 * count(word) AND bool_and(word IS NULL OR length(word) BETWEEN 1 AND 30)`
 
-// readWords finds what texts may say that only programs close: the status of a row, its kind.
+// oneLetter is the type of a code: yes or no, how somebody pays.
+var oneLetter = regexp.MustCompile(`^character( varying)?\(1\)$`)
+
+// readWords finds what texts may say that only programs close: the status of a row, its kind, and codes of one letter.
 func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	for _, c := range t.columns {
-		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !codedNames.MatchString(snake(c.Name)) {
+		coded, letter := codedNames.MatchString(snake(c.Name)), oneLetter.MatchString(c.FullType)
+		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !coded && !letter {
 			continue
 		}
 		found, err := collect(ctx, tx, pgx.RowTo[[]string], "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name)))
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 {
+		if len(found) > 0 && (coded || len(found[0]) > 1) { // where all have paid, a no is still to come
 			w.words[c] = found[0]
 		}
 	}
