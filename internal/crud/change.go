@@ -97,6 +97,13 @@ func (r *rowArgs) byPosition(table string) bool {
 	return slices.ContainsFunc(r.Children, func(c childArgs) bool { return c.Table == table && c.Position != 0 })
 }
 
+// isNew takes the parts for all there are: models number those of new rows, too.
+func (r *rowArgs) isNew() {
+	for i := range r.Children {
+		r.Children[i].Position = 0
+	}
+}
+
 func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 	row := map[string]any{}
 	for _, one := range set {
@@ -146,6 +153,9 @@ func (c *changeArgs) oneForm(e *domain.Entity, object map[string]any, twice stri
 func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) {
 	const ofDraft = "set, clear and children change a draft that from_ref names; a new row stands in rows."
 	patched := a.Patch != nil
+	if a.FromRef == "" {
+		a.isNew()
+	}
 	if a.Patch, err = a.oneForm(e, a.Patch, ofDraft); err != nil {
 		return nil, err
 	}
@@ -170,9 +180,7 @@ func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) 
 	}
 	list := make([]any, len(a.Rows))
 	for i := range a.Rows {
-		for j := range a.Rows[i].Children { // models number the parts of new rows, too
-			a.Rows[i].Children[j].Position = 0
-		}
+		a.Rows[i].isNew()
 		if list[i], err = a.Rows[i].object(e); err != nil {
 			return nil, rowFault(err, i, len(list))
 		}

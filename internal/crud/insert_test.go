@@ -22,13 +22,23 @@ func TestRowsKeepTheirOrder(t *testing.T) {
 		FROM kitchen.recipe_ingredients i JOIN kitchen.recipes r ON r.id = i.recipe_id WHERE r.name = 'Tea'`))
 }
 
-// The parts of a new row may be numbered: whoever began with 0 was told that they were no list.
+// The parts of a new row or draft may be numbered, from 0 or 1: whoever did was told that they were no list.
 func TestNewPartsMayBeNumbered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "rows": [{"set": [{"column": "name", "value": "Lemonade"}], "children": [
-		{"table": "recipe_ingredients", "position": 0, "set": [{"column": "name", "value": "water"}]},
-		{"table": "recipe_ingredients", "position": 1, "set": [{"column": "name", "value": "lemon"}]}]}]}`)
+	row := func(name, at, after string) string {
+		return `"set": [{"column": "name", "value": "` + name + `"}], "children": [
+			{"table": "recipe_ingredients", "position": ` + at + `, "set": [{"column": "name", "value": "water"}]},
+			{"table": "recipe_ingredients", "position": ` + after + `, "set": [{"column": "name", "value": "lemon"}]}]`
+	}
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "rows": [{`+row("Lemonade", "0", "1")+`}]}`)
+	b.ok("write", vocab.ToolCreate, `{`+row("Punch", "1", "2")+`, "table": "recipes"}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", `+row("Sorbet", "1", "2")+`}]}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
+	for _, name := range []string{"Punch", "Sorbet"} {
+		require.Equal(t, "water, lemon", query[string](b, `SELECT string_agg(i.name, ', ' ORDER BY i.position)
+			FROM kitchen.recipe_ingredients AS i JOIN kitchen.recipes AS r ON r.id = i.recipe_id WHERE r.name = $1`, name))
+	}
 	require.Equal(t, "water, lemon", query[string](b, `SELECT string_agg(i.name, ', ' ORDER BY i.position)
 		FROM kitchen.recipe_ingredients AS i JOIN kitchen.recipes AS r ON r.id = i.recipe_id WHERE r.name = 'Lemonade'`))
 }
