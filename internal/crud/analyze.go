@@ -272,7 +272,7 @@ func (a *aggregate) sql(s *statement) string {
 		return "count(*)"
 	case a.Fn == vocab.AggregateDistinct:
 		return "count(DISTINCT " + a.column.SQL() + ")"
-	case a.column.Type == "real" && (a.Fn == "avg" || a.Fn == "sum"): // added up as they are read, not as they are stored: 0.1 is 0.100000001
+	case isFloat(a.column) && (a.Fn == "avg" || a.Fn == "sum"): // added up as they are read, not as they are stored: 0.1 is 0.100000001
 		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + "::numeric))"
 	case a.Fn == "avg", a.factors != nil && a.Fn != "count": // whose zeros would say that it is known to sixteen places, or to a tenth of a cent
 		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + ")::numeric)"
@@ -284,6 +284,8 @@ func (a *aggregate) sql(s *statement) string {
 		return trimPadding(a.column, a.Fn+"("+a.column.SQL()+")")
 	}
 }
+
+func isFloat(c *domain.Column) bool { return c.Type == "real" || c.Type == "double precision" }
 
 // sql names its columns by number: the name of a column that several others lead to may be longer than Postgres allows.
 func (op *analyzeOp) sql(filters []condition) *statement {

@@ -117,7 +117,7 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "stall", `CREATE SCHEMA stall;
 		CREATE TABLE stall.users (id serial PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500, protein real NOT NULL DEFAULT 8.1);
+		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500, protein real NOT NULL DEFAULT 8.1, km double precision NOT NULL DEFAULT 0.1);
 		INSERT INTO stall.users (name) VALUES ('Ada');
 		INSERT INTO stall.lines (user_id, name, pieces, price, discount) VALUES (1, 'Mug', 2, 4.5, 10), (1, 'Pen', 10, 1.2, 0), (1, 'Cup', 1, 9, NULL)`, nil)
 	for column, want := range map[string]string{
@@ -125,6 +125,7 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 		"pieces*price*(1-COALESCE( discount, 0 )/100)": `{"n": 29.1}`,
 		"grams / 1000":              `{"n": 4.5}`,
 		"protein":                   `{"n": 24.3}`,
+		"km":                        `{"n": 0.3}`, // as they are read, not 0.30000000000000004
 		"-pieces + (price - 1) * 2": `{"n": 10.4}`,
 		"price / (pieces - 2)":      `{"n": -8.85, "rows_not_in_n": 1}`,
 	} {
