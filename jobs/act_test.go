@@ -72,6 +72,30 @@ func TestRefusalsAreTold(t *testing.T) {
 	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
 }
 
+// A model that finds no way on after a refusal leaves behind what it had done and what was refused: the reply heard that no usable decision
+// was made, of a step that had done half.
+func TestRefusalsBeforeNoUsableDecisionAreTold(t *testing.T) {
+	t.Parallel()
+
+	create, lost := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}]}`, `{raw: Hm, repairs: [{raw: So}, {raw: Well}]}`
+	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create, create, lost))
+	answers := []crud.Result{
+		{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
+		{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeViolation, ErrorMessage: "No cod before Friday."},
+	}
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+		result := answers[0]
+		answers = answers[1:]
+
+		return crud.Outcome{Results: []crud.Result{result}}, nil
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write partial"}, h.outcomes(turn))
+	require.Equal(t, []string{"No usable decision was made for this step. It was refused: No cod before Friday. Done: created 1 recipe: Ham (recipe_1). The rest is left."},
+		column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+}
+
 // A limit ends the step as partial, with what is done and what is left, and never as a success.
 func TestTooManyCallsArePartial(t *testing.T) {
 	t.Parallel()

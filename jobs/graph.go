@@ -213,6 +213,8 @@ func (in acted) afterQuestion(ask *question, end *ending) move {
 func afterBlocked(b *nodes.Blocked, in acted) move {
 	end := &ending{outcome: db.StepOutcomeFailed, summary: b.Details}
 	switch {
+	case b.Details == nodes.NoDecision:
+		return in.afterStop(b.Details)
 	case b.Next == "ask_user":
 		return in.afterQuestion(askedBy(&nodes.AskUser{Question: b.Details}, in), end)
 	case b.Next == "fail":
@@ -288,6 +290,9 @@ func (in acted) afterStep(end *ending) move {
 
 // stopSummary says why a step stopped and what it did. What it was to do stands beside it.
 func (in acted) stopSummary(why string) string {
+	if len(in.refused) > 0 && !strings.Contains(why, in.refused[len(in.refused)-1]) {
+		why += " It was refused: " + strings.Join(slices.Compact(in.refused), " ")
+	}
 	if len(in.done) == 0 {
 		return why + " Nothing of it is done."
 	}

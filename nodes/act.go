@@ -37,11 +37,14 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 		doubt: in.endsUnwritten,
 	})
 	if llm.KindOf(err) == llm.KindInvalidOutput {
-		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
+		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: NoDecision, Next: "fail"}}, nil
 	}
 
 	return out, err
 }
+
+// NoDecision is what code says of a step to which no answer of the model was one.
+const NoDecision = "No usable decision was made for this step."
 
 // drafts reports whether the decision makes or changes drafts.
 func (o *ActOutput) drafts() bool {
