@@ -315,12 +315,15 @@ func (e *initEntity) findParent() {
 	e.Parent.Children = append(e.Parent.Children, e)
 }
 
-// goesWith reports whether each row is deleted with the row that a foreign key leads to.
+// goesWith reports whether each row is deleted with the row that a foreign key leads to, or, if there is only the name of a column that
+// does, whether its table is named after that row's: order_items. What pairs rows is no part of one.
 func (e *initEntity) goesWith(target *initEntity, fk catalogFK) bool {
 	account := e.source != nil && target.Table == e.source.accounts
 	whole := target != e && !target.Reference && !account
 
-	return whole && fk.OnDelete == "cascade" && !e.Table.mayBeNull(fk.Columns) && len(e.refColumns(fk)) > 0
+	part := fk.OnDelete == "cascade" || fk.OnDelete == "" && e.Table.plainKey() && strings.HasPrefix(e.Table.word(), target.Table.word()+"_")
+
+	return whole && part && !e.Table.mayBeNull(fk.Columns) && len(e.refColumns(fk)) > 0
 }
 
 // refColumns are the columns that hold a foreign key: of a view one or none, which may combine several.

@@ -84,6 +84,25 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 	require.Contains(t, text, `display: "{content}{?sender_type: [{sender_type}]}{?display_id: display_id:{display_id}}`)
 }
 
+// Without foreign keys, rows are parts of those after which their table is named, if each has one.
+func TestInitKnowsPartsByTheirNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA till;
+		CREATE TABLE till.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE till.user_notes (id serial PRIMARY KEY, user_id integer NOT NULL, note text NOT NULL);
+		CREATE TABLE till."salesOrders" (id serial PRIMARY KEY, user_id integer NOT NULL, title text NOT NULL);
+		CREATE TABLE till."salesOrderLines" (id serial PRIMARY KEY, "salesOrderId" integer NOT NULL, product_id integer NOT NULL, pieces integer NOT NULL, note text NOT NULL);
+		CREATE TABLE till.products (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE till.product_reviews (id serial PRIMARY KEY, user_id integer NOT NULL, product_id integer, words text NOT NULL);
+		CREATE TABLE till.returns (id serial PRIMARY KEY, "salesOrderId" integer NOT NULL, why text NOT NULL)`)
+	d := bound(t, tx, "till")
+	require.Equal(t, 1, strings.Count(d.Text, "children:"))
+	require.Len(t, d.ByType("sale_order").Children, 1)
+	require.Same(t, d.ByType("sale_order_line"), d.ByType("sale_order").Children[0].Entity)
+}
+
 // Rows that go with their owner's account are worked with for themselves.
 func TestInitMakesNothingPartOfAnAccount(t *testing.T) {
 	t.Parallel()
@@ -112,7 +131,7 @@ CREATE TABLE flows.runs (id text PRIMARY KEY, flow_id text NOT NULL, workspace_i
 CREATE TABLE flows.grants (id text PRIMARY KEY, flow_code text NOT NULL REFERENCES flows.flows (code) ON DELETE CASCADE, name text NOT NULL);
 INSERT INTO flows.users VALUES ('u', 'Ada'); INSERT INTO flows.flows VALUES ('f', 'w', 'c', 'u', 'Nightly'); INSERT INTO flows.runs VALUES ('r', 'f', 'w', '2026-01-12')`)
 	d := bound(t, tx, "flows")
-	require.Contains(t, d.Text, "children: # unsure: rows that are deleted with theirs, and so shown, drafted and counted as parts of it; take out what people know by itself\n      - type: run\n")
+	require.Contains(t, d.Text, "children: # unsure: rows that are deleted with theirs or named after them, and so shown, drafted and counted as parts of it; take out what people know by itself\n      - type: run\n")
 	require.Contains(t, d.Text, `label: "{started:Jan 2, 2006} · {_flow_id_label}"`)
 	run := d.ByType("run")
 	require.Same(t, d.ByType("flow"), run.Column("flow_id").Target())

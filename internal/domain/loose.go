@@ -82,7 +82,7 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 // calledLike is the table that a name, or the end of it, is a row of.
 func (w *initWriter) calledLike(name string) (to *catalogTable, whole bool) {
 	for end, more := name, true; more; _, end, more = strings.Cut(end, "_") {
-		if to = w.byWord[end]; to != nil {
+		if to = w.byWord[Fold(end)]; to != nil {
 			return to, end == name
 		}
 	}
