@@ -42,7 +42,7 @@ const WorkerBeat = `-- name: WorkerBeat :one
 WITH gone AS (DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes' AND id <> $1)
 INSERT INTO workers (id, version, host, domain, clock_skew) VALUES ($1, $2, $3, $4, $5::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
-RETURNING beat_at
+RETURNING beat_at, EXISTS (SELECT FROM workers AS o WHERE o.id <> $1 AND o.beat_at > clock_timestamp() - interval '3 seconds')::boolean AS others
 `
 
 type WorkerBeatParams struct {
@@ -53,8 +53,14 @@ type WorkerBeatParams struct {
 	HostTime time.Time
 }
 
-// WorkerBeat renews a lease and returns the database's time. It deletes workers that have been dead for long.
-func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) (time.Time, error) {
+type WorkerBeatRow struct {
+	BeatAt time.Time
+	Others bool
+}
+
+// WorkerBeat renews a lease and returns the database's time, and whether others live, who may have taken over what this one let
+// expire. It deletes workers that have been dead for long.
+func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) (*WorkerBeatRow, error) {
 	row := db.QueryRow(ctx, WorkerBeat,
 		arg.ID,
 		arg.Version,
@@ -62,9 +68,9 @@ func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams
 		arg.Domain,
 		arg.HostTime,
 	)
-	var beat_at time.Time
-	err := row.Scan(&beat_at)
-	return beat_at, err
+	var i WorkerBeatRow
+	err := row.Scan(&i.BeatAt, &i.Others)
+	return &i, err
 }
 
 const WorkerDead = `-- name: WorkerDead :many

@@ -19,8 +19,7 @@ const (
 	beatTimeout  = time.Second
 	takeTimeout  = 10 * time.Second // for the first one: nothing runs yet, and a busy server may be slow to accept a connection
 
-	// leaseMargin is how long a worker goes without a heartbeat before it stops its own runs; others take over after 3
-	// s.
+	// leaseMargin is how long a worker goes without a heartbeat before its lease counts as lost; others take over after 3 s.
 	leaseMargin = 2 * time.Second
 
 	cancelChannel = "alfred_cancel"
@@ -55,7 +54,7 @@ func (l *lease) take(ctx context.Context) error {
 	}
 	err = l.connect(ctx)
 	if err == nil {
-		err = l.beat(ctx, takeTimeout)
+		_, err = l.beat(ctx, takeTimeout)
 	}
 	if err != nil {
 		l.beats.Close()
@@ -88,32 +87,36 @@ func (l *lease) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
+// beat renews the row, and reports whether other workers live.
+func (l *lease) beat(ctx context.Context, timeout time.Duration) (others bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := l.runner
-	now, err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host, Domain: r.Domain.Name, HostTime: r.Wall()})
+	made, err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host, Domain: r.Domain.Name, HostTime: r.Wall()})
 	if err != nil {
-		return fmt.Errorf("renew the lease: %w", err)
+		return false, fmt.Errorf("renew the lease: %w", err)
 	}
-	r.clock.set(now)
+	r.clock.set(made.BeatAt)
 
-	return nil
+	return made.Others, nil
 }
 
-// keep renews the row until ctx ends. If that fails for too long, it stops this worker's runs, because others are about
-// to take them over.
+// keep renews the row until ctx ends. Where that failed for too long, it stops this worker's runs once it can be renewed, if there are
+// others, who will have taken them over. If there are none, what the models answer meanwhile is of use, and has been paid for.
 func (l *lease) keep(ctx context.Context) {
-	last := time.Now()
+	last, lost := time.Now(), false
 	pg.Every(ctx, beatInterval, func(ctx context.Context) {
-		err := l.beat(ctx, beatTimeout)
+		others, err := l.beat(ctx, beatTimeout)
 		switch {
-		case err == nil:
-			last = time.Now()
-		case ctx.Err() != nil:
-		case time.Since(last) > leaseMargin:
-			l.runner.Logger.ErrorContext(ctx, "lease lost, runs stopped", slog.Any("error", err))
+		case err == nil && lost && others:
+			l.runner.Logger.ErrorContext(ctx, "lease was lost, runs stopped")
 			l.runner.runs.cancel(uuid.Nil, errLeaseLost)
+			last, lost = time.Now(), false
+		case err == nil:
+			last, lost = time.Now(), false
+		case ctx.Err() == nil && time.Since(last) > leaseMargin && !lost:
+			l.runner.Logger.ErrorContext(ctx, "lease lost", slog.Any("error", err))
+			lost = true
 		}
 	})
 }

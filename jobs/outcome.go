@@ -55,7 +55,7 @@ var (
 	// errInputs says that the user's changes and mentions must be applied first.
 	errInputs = errors.New("the turn has inputs to apply")
 
-	// errLeaseLost stops a run whose worker failed to renew its lease for too long: others have taken over.
+	// errLeaseLost stops a run whose worker failed to renew its lease for too long beside others, who have taken over.
 	errLeaseLost = errors.New("the worker's lease is over")
 
 	// errStale says that somebody else made this decision, or that the turn has ended.

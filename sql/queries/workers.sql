@@ -2,12 +2,13 @@
 -- name: WorkerAlive :one
 SELECT EXISTS (SELECT FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds')::boolean AS alive;
 
--- WorkerBeat renews a lease and returns the database's time. It deletes workers that have been dead for long.
+-- WorkerBeat renews a lease and returns the database's time, and whether others live, who may have taken over what this one let
+-- expire. It deletes workers that have been dead for long.
 -- name: WorkerBeat :one
 WITH gone AS (DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes' AND id <> @id)
 INSERT INTO workers (id, version, host, domain, clock_skew) VALUES (@id, @version, @host, @domain, sqlc.arg(host_time)::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
-RETURNING beat_at;
+RETURNING beat_at, EXISTS (SELECT FROM workers AS o WHERE o.id <> @id AND o.beat_at > clock_timestamp() - interval '3 seconds')::boolean AS others;
 
 -- WorkerDead returns the dead workers that still have jobs.
 -- name: WorkerDead :many
