@@ -126,17 +126,23 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(ctx, auth.With(ctx.Context(), who)))
 }
 
-// checkParameters refuses a parameter that the route does not have: if a misspelt filter were ignored, its caller would
-// be shown more than they asked for.
+// checkParameters refuses a parameter that the route does not have, or has once and is given again: if a misspelt or a
+// second filter were ignored, its caller would be shown more than they asked for.
 func (a *api) checkParameters(ctx huma.Context, next func(huma.Context)) {
 	address := ctx.URL()
 	given, err := url.ParseQuery(address.RawQuery)
 	var known []string
 	for _, p := range ctx.Operation().Parameters {
-		if p.In == "query" {
-			known = append(known, p.Name)
-			delete(given, p.Name)
+		if p.In != "query" {
+			continue
 		}
+		if n := len(given[p.Name]); n > 1 && p.Schema.Type != huma.TypeArray {
+			a.fail(ctx, problem.Invalid(fmt.Sprintf("%s is given %d times, and only one can apply.", p.Name, n)))
+
+			return
+		}
+		known = append(known, p.Name)
+		delete(given, p.Name)
 	}
 	slices.Sort(known)
 	switch unknown := slices.Sorted(maps.Keys(given)); {

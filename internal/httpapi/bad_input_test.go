@@ -84,6 +84,7 @@ func TestUnknownParametersAreRefused(t *testing.T) {
 		"/v1/sessions/" + session + "?until=reply": `There is no parameter "until" here. Those that exist: none.`,
 		"/v1/data/recipe?session=" + session:       `There is no parameter "session" here. Those that exist: cursor, filters, labels, limit, order, q.`,
 		"/v1/sessions?limit=1;q=x":                 "The query of this address could not be read.",
+		"/v1/data/recipe?filters=[]&filters=[]":    "filters is given 2 times, and only one can apply.",
 	} {
 		require.Equal(t, detail, b.call(t, http.MethodGet, path, nil).text("detail"))
 	}
