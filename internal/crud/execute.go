@@ -363,7 +363,7 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 	_, refused := errors.AsType[*pgconn.PgError](err)
 	err = explainPgError(ctx, tx, user, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
-		fault.Refused = fault.Refused || refused
+		fault.Refused = refused
 
 		return fault
 	}

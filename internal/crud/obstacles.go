@@ -43,7 +43,6 @@ func namingObstacles(err error, e *domain.Entity, rows []map[string]any, keys []
 
 			return err
 		})
-		said.Refused = true
 
 		return said
 	}}
