@@ -78,11 +78,16 @@ func (q *question) permission(why string) nodes.Permission {
 // agreedCalls are the calls to fewer rows of which the message is consent: "yes, but leave Lars out". Who begins with a no is
 // asked again.
 func (q *question) agreedCalls(p nodes.Permission, message string) []crud.ApprovedCall {
-	if q == nil || !p.Allowed || q.kind != vocab.AskApprove || saysNo.MatchString(message) {
+	if q == nil || !p.Allowed || q.kind != vocab.AskApprove || refuses(message) {
 		return nil
 	}
 
 	return q.Calls
+}
+
+// refuses reports whether a sentence of a message says no. Such a message is no plain yes, whatever a model makes of it.
+func refuses(message string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(".!?\n…。！？", r) }), saysNo.MatchString)
 }
 
 // longestYes is how many letters and digits a message has at most that says yes and nothing more, whatever its language.

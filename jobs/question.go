@@ -93,7 +93,7 @@ func askedBy(ask *nodes.AskUser, in acted) *question {
 }
 
 // saysNo matches an option that says no, and perhaps more, in some of the languages that users speak.
-var saysNo = regexp.MustCompile(`(?i)^\s*(?:no|nope|hayır|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
+var saysNo = regexp.MustCompile(`(?i)^\s*(?:no|nope|stopp?|hayır|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
 
 // optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
 // it is no permission.

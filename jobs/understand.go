@@ -62,6 +62,9 @@ func (u *understand) run(ctx context.Context, rec *recorder) error {
 	}
 	u.out = out
 	u.clicked.applyTo(out)
+	if u.clicked == nil && out.Intent == "confirm" && refuses(u.s.Turn.Message) {
+		out.Intent = "answer"
+	}
 	if out.Recall == nil || out.Recall.Query == "" {
 		return nil
 	}

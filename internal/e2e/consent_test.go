@@ -422,6 +422,24 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 	}
 }
 
+// Whoever says no anywhere in the message has not said yes, whatever a model makes of it.
+func TestANoIsNoYesWhereverItStands(t *testing.T) {
+	t.Parallel()
+	for _, no := range []string{"STOP i was joking!!! no!!", "No, leave them", "Was? Nein!", "wait\nnon"} {
+		t.Run(no, func(t *testing.T) {
+			t.Parallel()
+			c := converse(t, emptiesTheFreezer+`
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Stop, decision: plan, steps: []}
+    reply: All is as it was.
+`)
+			require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+			require.Equal(t, "All is as it was.", c.say(no).Reply)
+			c.fact("3", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer'`)
+		})
+	}
+}
+
 // What the answer plans to write beside a yes without writing out how is told as not done. What may be the approved write itself is not.
 func TestAWishWithoutCallsBesideAYesIsTold(t *testing.T) {
 	t.Parallel()
