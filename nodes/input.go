@@ -192,6 +192,8 @@ type ReplyInput struct {
 	Ask string
 	// Offer: Ask is code's own offer to save drafts, in English.
 	Offer bool
+	// Gone names the rows that the turn deleted. It is appended if a model's reply names others or none.
+	Gone string
 	// Done is what the turn did; the reply's claims are checked against it.
 	Done Done
 	// OnDelta receives the reply as it is generated; nil for no streaming.

@@ -29,7 +29,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	case err == nil && in.falseClaim(out.Text) != "":
 		return in.WithoutModel(), nil
 	case err == nil:
-		out.Text = in.withQuestion(in.Done.alsoUndo(out.Text))
+		out.Text = in.withQuestion(in.Done.alsoUndo(in.withGone(out.Text)))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
@@ -55,6 +55,15 @@ func (in *ReplyInput) facts() string {
 	}
 
 	return text
+}
+
+// withGone appends which rows were deleted, unless the text of a model names them.
+func (in *ReplyInput) withGone(text string) string {
+	if in.Gone == "" || namesEach(text, in.Gone) {
+		return text
+	}
+
+	return text + "\n\nDeleted: " + in.Gone + "."
 }
 
 // withUndo appends what must be said of rows that were deleted with others, and about undoing the turn unless the text already

@@ -282,6 +282,21 @@ func TestStepIsDescribedByItsCalls(t *testing.T) {
 	require.Equal(t, "Read the vases with colour = blue", out.Steps[0].Description)
 }
 
+// Which rows were deleted is told, whatever a model says of it, or in which language.
+func TestReplyNamesWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Gone: "Butter, Oat milk"}
+	for _, said := range []string{"I have deleted the milk.", "Done!", "Die Milch ist weg.", "The butter is back, the milk is deleted."} {
+		_, out := replied(t, in, said)
+		require.Equal(t, said+"\n\nDeleted: Butter, Oat milk.", out.Text)
+		require.Equal(t, out.Text, in.Prewritten(said, nil).Text)
+	}
+	for _, said := range []string{"I have deleted the butter and the oat milk.", "Butter und Oat Milk sind gelöscht."} {
+		_, out := replied(t, in, said)
+		require.Equal(t, said, out.Text)
+	}
+}
+
 // Whether what was done can be undone is said exactly once.
 func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	t.Parallel()

@@ -273,7 +273,7 @@ turns:
   - understand: {intent: write}
     think: {goal: Delete it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete the shakshuka}]}
     act: {calls: [{tool: db_delete, args: {table: recipes, filters: [{field: name, op: "=", value: Shakshuka}]}}, {tool: step_complete, args: {summary: deleted}}]}
-    reply: The shakshuka is gone.
+    reply: The Shakshuka Classic is gone.
 `)
 	b := browse(t)
 	b.enter(h.resident("ada"), h.url)
@@ -281,23 +281,23 @@ turns:
 	b.lastReply(1)
 	b.shows(".turn .written", "Undo")
 	once := func(reply, below string) {
-		b.shows(".turn:first-child .reply", "The shakshuka is gone.")
+		b.shows(".turn:first-child .reply", "The Shakshuka Classic is gone.")
 		require.Equal(t, reply, strings.TrimSpace(b.text(".turn:first-child .reply")))
 		b.shows(".turn:first-child .written", below)
 	}
-	once("The shakshuka is gone.", "Undo")
-	h.requireRows(t, "The shakshuka is gone.\n\nThis can be undone.", `SELECT reply FROM turns`)
+	once("The Shakshuka Classic is gone.", "Undo")
+	h.requireRows(t, "The Shakshuka Classic is gone.\n\nThis can be undone.", `SELECT reply FROM turns`)
 	b.look("once")
 	b.click(".turn .undo")
 	b.lastReply(2)
-	once("The shakshuka is gone.", "Undone.")
+	once("The Shakshuka Classic is gone.", "Undone.")
 
-	_, err := h.pool.Exec(t.Context(), `UPDATE turns SET undo = 'impossible', undo_reason = 'Delete cannot be taken back.', reply = E'The shakshuka is gone.\n\nDelete cannot be taken back.' WHERE number = 1`)
+	_, err := h.pool.Exec(t.Context(), `UPDATE turns SET undo = 'impossible', undo_reason = 'Delete cannot be taken back.', reply = E'The Shakshuka Classic is gone.\n\nDelete cannot be taken back.' WHERE number = 1`)
 	require.NoError(t, err)
 	b.do(chromedp.Reload())
 	b.until(`document.querySelectorAll(".turn").length === 2`)
 	b.shows(".turn:first-child .written", "Delete cannot be taken back.")
-	once("The shakshuka is gone.", "Delete cannot be taken back.")
+	once("The Shakshuka Classic is gone.", "Delete cannot be taken back.")
 }
 
 // After another declaration is run, conversations of the earlier one say that their rows are out of reach.

@@ -179,6 +179,7 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 
 	return nodes.ReplyInput{
 		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
+		Gone: enumerate(t.DeletedNow()),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 )
 
 // Teller words a scene.
@@ -24,6 +25,20 @@ func (t *Teller) LabelsOf(verb string) []string {
 		}
 		for _, ref := range d.Refs {
 			if !nested[ref] && !d.Kind.Part {
+				labels = append(labels, t.ByRef[ref].Label)
+			}
+		}
+	}
+
+	return labels
+}
+
+// DeletedNow returns the labels of the top-level rows that this turn deleted, by an undo too.
+func (t *Teller) DeletedNow() (labels []string) {
+	nested := t.NestedRefs()
+	for _, d := range t.Effects() {
+		for _, ref := range d.Refs {
+			if changes := vocab.Writes(d.Tool) || d.Tool == vocab.ToolUndo; changes && t.ByRef[ref].State == db.RefStateDeleted && !nested[ref] && !d.Kind.Part {
 				labels = append(labels, t.ByRef[ref].Label)
 			}
 		}
