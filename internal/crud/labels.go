@@ -234,7 +234,14 @@ func withWhose(e *domain.Entity, rows []map[string]any, labels, lines []string) 
 }
 
 // columnInWords is what people call a column: of a reference, what it points to.
-func columnInWords(c *domain.Column) string { return strings.TrimSuffix(domain.Spoken(c.Name), " id") }
+func columnInWords(c *domain.Column) string {
+	said := strings.TrimSuffix(domain.Spoken(c.Name), " id")
+	if c.FK != nil {
+		said = strings.TrimSuffix(said, " key")
+	}
+
+	return said
+}
 
 // apart adds to lines that are alike what tells them apart: of four comments with the same words, when each was made.
 func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {

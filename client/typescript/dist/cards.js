@@ -26,7 +26,7 @@ const nameOf = (type) => type.columns.find((c) => type.fields.some((f) => f.name
 function fieldsOf(types, type, row) {
     const own = type.fields.filter((f) => f.name !== nameOf(type)).flatMap((f) => {
         const value = f.references ? row[`_${f.name}_label`] : row[f.name];
-        return isEmpty(value) ? [] : [[columnTitle(f.name), shown(value, f.kind)]];
+        return isEmpty(value) ? [] : [[columnTitle(f.name, f.references), shown(value, f.kind)]];
     });
     const parts = type.children.flatMap((child) => {
         const part = types.find((t) => t.type === child.type);

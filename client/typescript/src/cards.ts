@@ -34,7 +34,7 @@ const nameOf = (type: RowType) => type.columns.find((c) => type.fields.some((f) 
 function fieldsOf(types: RowType[], type: RowType, row: Record<string, any>): [string, string][] {
   const own = type.fields.filter((f) => f.name !== nameOf(type)).flatMap((f): [string, string][] => {
     const value = f.references ? row[`_${f.name}_label`] : row[f.name];
-    return isEmpty(value) ? [] : [[columnTitle(f.name), shown(value, f.kind)]];
+    return isEmpty(value) ? [] : [[columnTitle(f.name, f.references), shown(value, f.kind)]];
   });
   const parts = type.children.flatMap((child): [string, string][] => {
     const part = types.find((t) => t.type === child.type);

@@ -6,7 +6,7 @@ import { current } from "./conversation.js";
 import { confirm, openDialog } from "./dialog.js";
 import { button, h } from "./dom.js";
 import { fieldOf } from "./fields.js";
-import { plural, words } from "./format.js";
+import { plural, spoken } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { keyOf, nameOf } from "./types.js";
 
@@ -54,7 +54,7 @@ function setValue(type, rows, what, run) {
   const place = h("div", {});
   let made = fieldOf(fields[0], null);
   const draw = (i) => { made = fieldOf({ ...fields[i], required: false }, null); place.replaceChildren(made.label, made.input, ...made.help ? [made.help] : []); };
-  const choose = h("select", { id: "set-column", onchange: (event) => draw(event.target.selectedIndex) }, fields.map((f) => h("option", { value: f.name }, words(f.name))));
+  const choose = h("select", { id: "set-column", onchange: (event) => draw(event.target.selectedIndex) }, fields.map((f) => h("option", { value: f.name }, spoken(f.name))));
   draw(0);
   const dialog = openDialog(`Set a value in ${what}`, h("form", { onsubmit: (event) => {
     event.preventDefault();

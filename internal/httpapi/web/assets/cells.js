@@ -4,7 +4,7 @@ import { ApiError, call } from "./api.js";
 import { emit } from "./bus.js";
 import { h } from "./dom.js";
 import { fieldOf } from "./fields.js";
-import { words } from "./format.js";
+import { spoken } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { path, read } from "./rowform.js";
 import { keyOf } from "./types.js";
@@ -22,7 +22,7 @@ export function editable(type, row, column, labels, text, done) {
     if (place.querySelector("input, select, textarea")) return;
     const { row: now, etag } = await read(type, keyOf(type, row));
     const { input, read: value, changed } = fieldOf({ ...field, long: false }, now[column], labels && [...labels].map(([v, label]) => ({ value: v, label })));
-    input.setAttribute("aria-label", words(column));
+    input.setAttribute("aria-label", spoken(column));
     let over = false;
     const leave = () => { over = true; place.replaceChildren(h("span", {}, text)); };
     const keep = () => guarded(async () => {
@@ -50,7 +50,7 @@ export function editable(type, row, column, labels, text, done) {
     place.replaceChildren(input);
     input.focus();
   });
-  const place = h("td", { class: "editable", tabindex: "0", role: "button", "aria-label": `Change ${words(column)}: ${text || "empty"}`, onclick: start,
+  const place = h("td", { class: "editable", tabindex: "0", role: "button", "aria-label": `Change ${spoken(column)}: ${text || "empty"}`, onclick: start,
     onkeydown: (event) => { if (event.key === "Enter" && event.target === place) { event.preventDefault(); start(); } } }, h("span", {}, text));
   return place;
 }

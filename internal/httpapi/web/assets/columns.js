@@ -32,14 +32,14 @@ export function columnsOf(type, rows, references) {
 /** @param {RowType} type @param {() => void} changed */
 export function columnMenu(type, changed) {
   const place = `columns:${type.type}`;
-  const boxes = type.fields.map((f) => ({ name: f.name, input: h("input", { type: "checkbox", onchange: keep }) }));
+  const boxes = type.fields.map((f) => ({ name: f.name, title: columnTitle(f.name, f.references), input: h("input", { type: "checkbox", onchange: keep }) }));
   function keep() {
     remember(place, boxes.filter((b) => b.input.checked).map((b) => b.name));
     changed();
   }
   /** @type {any} */
   const menu = h("details", { class: "menu", id: "columns" }, h("summary", { class: "quiet-summary" }, "Columns"), h("div", { class: "menu-list" },
-    boxes.map((b) => h("label", {}, b.input, columnTitle(b.name))),
+    boxes.map((b) => h("label", {}, b.input, b.title)),
     h("button", { type: "button", class: "quiet", onclick: () => { forget(place); menu.open = false; changed(); } }, "The usual columns")));
   menu.addEventListener("toggle", () => {
     const shown = [...document.querySelectorAll("#row-table thead th[data-column]")].map((th) => /** @type {HTMLElement} */ (th).dataset.column);
@@ -58,7 +58,7 @@ export function columnMenu(type, changed) {
 export function filterInput(type, column, labels, value, heard) {
   const field = type.fields.find((f) => f.name === column);
   const choices = labels ? [...labels].map(([key, label]) => [key, label]) : field?.kind === "bool" ? [["true", "yes"], ["false", "no"]] : field?.options?.map((o) => [o, words(o)]);
-  const attributes = { "aria-label": `Filter by ${columnTitle(column)}`, "data-filter": column };
+  const attributes = { "aria-label": `Filter by ${columnTitle(column, field?.references)}`, "data-filter": column };
   const input = choices ? h("select", attributes, h("option", { value: "" }, "all"), choices.map(([key, label]) => h("option", { value: key, selected: key === value }, label)))
     : h("input", { type: "search", ...attributes, value, placeholder: ["number", "date", "timestamp"].includes(field?.kind) ? "> 5" : "holds" });
   if (field?.kind === "date" || field?.kind === "timestamp") /** @type {HTMLInputElement} */ (input).placeholder = "> 2026-01-31";

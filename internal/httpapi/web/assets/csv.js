@@ -6,7 +6,7 @@ import { emit } from "./bus.js";
 import { openDialog } from "./dialog.js";
 import { button, h } from "./dom.js";
 import { download, fileName } from "./exporting.js";
-import { plural, words } from "./format.js";
+import { columnTitle, plural, spoken } from "./format.js";
 import { guarded, notice } from "./notice.js";
 
 /** @import { RowField, RowType } from "../../../../client/typescript/dist/api" */
@@ -48,7 +48,7 @@ export async function importCSV(type, done) {
   input.addEventListener("change", () => guarded(async () => {
     const { default: papa } = await import("papaparse");
     const { data, meta } = papa.parse(await input.files[0].text(), { header: true, skipEmptyLines: "greedy" });
-    const names = (meta.fields ?? []).map((title) => ({ title, field: type.fields.find((f) => f.writable && [f.name, words(f.name)].includes(title.trim().toLowerCase())) }));
+    const names = (meta.fields ?? []).map((title) => ({ title, field: type.fields.find((f) => f.writable && [f.name, spoken(f.name), columnTitle(f.name, f.references)].some((name) => name.toLowerCase() === title.trim().toLowerCase())) }));
     const known = names.filter((n) => n.field);
     if (!data.length || !known.length || data.length > most) {
       place.replaceChildren(h("p", { class: "bad", role: "alert" }, !data.length ? "There are no rows in this file." : data.length > most ? `A file may have ${most} rows; this one has ${data.length}.` : "None of its columns has a name that is known here."));
@@ -63,7 +63,7 @@ export async function importCSV(type, done) {
     place.replaceChildren(h("p", { role: "status" }, errors.length ? `${plural(errors.length, "line")} cannot be imported. Nothing is written until every line can be.` : `${plural(rows.length, type.name, type.plural)} can be imported.`,
       left.length > 0 && ` Left out: ${left.join(", ")}.`),
     h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Preview" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Line"), known.map((n) => h("th", { scope: "col" }, words(n.field.name))), errors.length > 0 && h("th", { scope: "col" }, "What is wrong"))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Line"), known.map((n) => h("th", { scope: "col" }, columnTitle(n.field.name, n.field.references))), errors.length > 0 && h("th", { scope: "col" }, "What is wrong"))),
       h("tbody", {}, first.map((i) => h("tr", {}, h("th", { scope: "row" }, i + 2), known.map((n) => h("td", {}, String(written(rows[i][n.field.name]) ?? ""))), errors.length > 0 && h("td", { class: "bad" }, wrong.get(i) ?? "")))))),
     h("div", { class: "buttons" }, h("span", { class: "gap" }), button(`Import ${plural(rows.length, type.name, type.plural)}`, () => guarded(async () => {
       const made = await apply(type, changes);

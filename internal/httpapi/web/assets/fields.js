@@ -92,7 +92,7 @@ export function fieldOf(field, value, options) {
   return {
     name: field.name,
     input,
-    label: h("label", { for: input.id }, columnTitle(field.name), field.required && h("span", { class: "soft" }, " required")),
+    label: h("label", { for: input.id }, columnTitle(field.name, field.references), field.required && h("span", { class: "soft" }, " required")),
     help: field.comment ? h("small", { id: `help-${made}` }, field.comment) : null,
     read,
     changed: () => JSON.stringify(read()) !== before,

@@ -2,7 +2,7 @@
 
 import { h, button, iconButton } from "./dom.js";
 import { fieldOf } from "./fields.js";
-import { capital, isEmpty, words } from "./format.js";
+import { capital, isEmpty, spoken } from "./format.js";
 import { nameField, typeOf } from "./types.js";
 
 /** @import { RowChild, RowField, RowType } from "../../../../client/typescript/dist/api" */
@@ -37,7 +37,7 @@ export async function formOf(type, row, choices) {
   const line = (f) => h("div", { class: f.input.type === "checkbox" ? "field check" : "field" }, f.label, f.input, f.help);
   return {
     element: h("div", { class: "fields" }, filled.map(line), parts.map((p) => p.element),
-      others.length > 0 && h("details", { open: others.length < 4 }, h("summary", {}, `More: ${others.map((f) => words(f.name.replace(/_id$/, ""))).join(", ")}`), others.map(line))),
+      others.length > 0 && h("details", { open: others.length < 4 }, h("summary", {}, `More: ${others.map((f) => spoken(f.name).replace(/ id$/, "")).join(", ")}`), others.map(line))),
     values: () => ({ ...kept(row, type), ...valuesOf(fields, (f) => !f.input.disabled && !isEmpty(f.read()) || f.changed()), ...Object.fromEntries(parts.map((p) => [p.child.table, p.values()])) }),
     changed: () => valuesOf(fields, (f) => f.changed()),
     parts,
@@ -59,7 +59,7 @@ async function partsOf(child, rows, choices) {
     line.element = h("tr", {}, fields.map((f) => {
       f.input.removeAttribute("id");
       f.input.removeAttribute("aria-describedby");
-      f.input.setAttribute("aria-label", words(f.name));
+      f.input.setAttribute("aria-label", spoken(f.name));
       f.input.disabled ||= !may("update");
       return h("td", {}, f.input);
     }), h("td", {}, may("delete") && iconButton("close", `Remove ${row[nameField(type)] ?? "this line"}`, () => {
@@ -73,7 +73,7 @@ async function partsOf(child, rows, choices) {
   };
   for (const row of rows) await addLine(row);
   const element = h("fieldset", { class: "parts" }, h("legend", {}, capital(type.plural)), h("div", { class: "table", tabindex: "0" },
-    h("table", {}, h("thead", {}, h("tr", {}, names.map((n) => h("th", { scope: "col" }, words(n))), h("th", {}, h("span", { class: "visually-hidden" }, "Remove")))), body)),
+    h("table", {}, h("thead", {}, h("tr", {}, names.map((n) => h("th", { scope: "col" }, spoken(n))), h("th", {}, h("span", { class: "visually-hidden" }, "Remove")))), body)),
   type.writes.includes("create") && button(`Add ${type.name}`, async () => (await addLine({})).fields[0].input.focus(), { class: "quiet" }));
   const all = (line) => valuesOf(line.fields, (f) => !isEmpty(f.read()));
   return {

@@ -4,7 +4,7 @@ import { whole } from "./api.js";
 import { emit } from "./bus.js";
 import { openDialog } from "./dialog.js";
 import { button, h } from "./dom.js";
-import { capital, isEmpty, plural, shown, words } from "./format.js";
+import { capital, isEmpty, plural, shown, spoken } from "./format.js";
 import { rowOf } from "./registry.js";
 import { nameField, typeOf } from "./types.js";
 
@@ -29,7 +29,7 @@ function table(result, close) {
     .filter((c) => result.rows.some((row) => !isEmpty(row[c]) && typeof row[c] !== "object")).slice(0, most);
   return h("section", {}, h("h3", {}, plural(result.row_count, type.name, type.plural)),
     h("div", { class: "table", tabindex: "0", role: "region", "aria-label": capital(type.plural) }, h("table", {},
-      h("thead", {}, h("tr", {}, columns.map((c) => h("th", { scope: "col" }, capital(words(c)))))),
+      h("thead", {}, h("tr", {}, columns.map((c) => h("th", { scope: "col" }, capital(spoken(c)))))),
       h("tbody", {}, result.rows.map((row, i) => {
         const entity = rowOf(result.refs[i]);
         return h("tr", {}, columns.map((c, n) => n ? h("td", {}, shown(row[c], type.fields.find((f) => f.name === c)?.kind))

@@ -119,7 +119,7 @@ const open = (row) => guarded(() => openRow(type, keyOf(type, row), reload, row[
 // title is a column's head: it sorts, but for what has no order that people know.
 /** @param {string} column */
 function title(column) {
-  const text = column === called ? capital(type.name) : columnTitle(column);
+  const text = column === called ? capital(type.name) : columnTitle(column, references().find((f) => f.name === column)?.references);
   const sortable = column !== called && !refers(column) && !["array", "json"].includes(kindOf(column));
   const sorted = order.replace("-", "") === column ? order.startsWith("-") ? "descending" : "ascending" : null;
   return h("th", { scope: "col", "aria-sort": sorted, "data-column": column }, sortable ? button(text, () => {
