@@ -79,15 +79,18 @@ func TestMarkedRows(t *testing.T) {
 	require.Equal(t, "Turn it off", b.listed("tips", "text"))
 	require.Equal(t, "Break, Cleaned it, Lunch", b.listed("hours", "task"), "nor what would be deleted with it, though it is somebody's for itself")
 	before := b.marked()
+	b.exec(`INSERT INTO desk.hours (user_id, task, during) VALUES (1, 'Nap', 4)`)
 
 	b.nextTurn()
-	b.ok("write", vocab.ToolDelete, `{"table": "tickets", "filters": [{"field": "title", "op": "=", "value": "Printer"}]}`)
+	gone := b.decide("write", call(vocab.ToolDelete, `{"table": "tickets", "filters": [{"field": "title", "op": "=", "value": "Printer"}]}`))
+	require.Equal(t, "Gone with it: 1 comment and 2 hours.", gone.Company, "what is no longer shown is told as what is deleted")
+	require.Equal(t, vocab.CanBeUndone, gone.Undo)
 	b.ok("write", vocab.ToolDelete, `{"table": "labels", "filters": [{"field": "name", "op": "=", "value": "urgent"}]}`)
 	require.Equal(t, "Fax (gone) Hers It smokes Mouse Printer (gone) Who has a fax? old (gone) urgent (gone)", b.marked())
 	require.Equal(t, "1 true", query[string](b, `SELECT lock_version || ' ' || (updated_at > '2026-01-01') FROM desk.tickets WHERE title = 'Printer'`))
 	require.Equal(t, "possible", b.undoable())
 	require.Empty(t, b.listed("comments", "body"), "what belongs to it is not shown")
-	require.Equal(t, "Lunch", b.listed("hours", "task"))
+	require.Equal(t, "Lunch, Nap", b.listed("hours", "task"))
 
 	deleted, number := b.scope.TurnID, b.scope.Turn
 	b.agreed(deleted, number)

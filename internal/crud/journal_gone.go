@@ -24,11 +24,28 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	if e.Marks {
 		were, err := j.images(ctx, tx, e, e.Key, keys)
 		j.addDeletions(e, were, nil)
+		if err == nil && j.counts {
+			err = j.recordHidden(ctx, tx, e, keys)
+		}
 
 		return err
 	}
 
 	return j.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
+}
+
+// recordHidden counts what is no longer shown once rows are marked, because it would be deleted with them. It is there still.
+func (j *journal) recordHidden(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+	would := &journal{tools: j.tools, counts: true, hides: true}
+	err := would.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
+	for _, w := range would.writes {
+		if w.entity != e && w.Action == registry.ActionDeleted {
+			w.Lost = nil
+			j.writes = append(j.writes, w)
+		}
+	}
+
+	return err
 }
 
 // recordDeletedBy records the rows that a column references, deepest first. seen breaks cycles.
@@ -46,6 +63,9 @@ func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		seen[rowKey{e.Type, key}] = true
 	}
 	for _, dependent := range j.tools.domain.Dependents(e) {
+		if j.hides && dependent.Entity == e && by.Target() == e {
+			continue
+		}
 		if err := j.recordDependents(ctx, tx, dependent, gone, seen); err != nil {
 			return err
 		}

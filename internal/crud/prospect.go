@@ -201,10 +201,13 @@ func (d *decision) cascadeNotice() string {
 	if len(with) <= fewParts && !slices.ContainsFunc(with, func(w *rowChange) bool { return !w.entity.Part }) {
 		return ""
 	}
-	whom := "it"
+	gone, whom := "Deleted", "it"
+	if slices.ContainsFunc(done, func(s *step) bool { return s.entity.Marks }) { // nothing goes with a row that is marked, but it is not shown either
+		gone = "Gone"
+	}
 	if len(named) > 1 {
 		whom = "them"
 	}
 
-	return "Deleted with " + whom + ": " + d.tools.countedByType(with, registry.ActionDeleted, named) + "."
+	return gone + " with " + whom + ": " + d.tools.countedByType(with, registry.ActionDeleted, named) + "."
 }

@@ -305,9 +305,15 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.gone = targets
+	hides := &journal{tools: d.journal.tools, counts: true}
+	if op.entity.Marks {
+		if err := hides.recordDeletions(ctx, tx, op.entity, targets.keys()); err != nil {
+			return err
+		}
+	}
 	before := len(d.journal.writes)
 	err = d.delete(ctx, tx, op.entity, targets)
-	op.deletes = slices.Clone(d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
+	op.deletes = append(hides.writes, d.journal.writes[before:]...) // a question about a later call names these rows too, which are no longer there to be counted
 
 	return err
 }
