@@ -313,7 +313,7 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 	before := len(d.journal.writes)
 	err = d.delete(ctx, tx, op.entity, targets)
-	op.deletes = append(hides.writes, d.journal.writes[before:]...) // a question about a later call names these rows too, which are no longer there to be counted
+	op.deletes = slices.Concat(hides.writes, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
 
 	return err
 }
