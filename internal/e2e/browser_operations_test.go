@@ -109,7 +109,7 @@ func TestDeletionsThatTakeRowsOfOthers(t *testing.T) {
 }
 
 // Names that programs write in capitals are read in words, a key of several columns by what it refers to, and a file may name the columns in
-// either way: "Member key" stood over people, and no column of a file was known.
+// either way: "Member key" stood over people, and no column of a file was known. A range is read as two times, without brackets.
 func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	t.Parallel()
 
@@ -117,18 +117,20 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	c := talkIn(t, `CREATE SCHEMA oars; SET LOCAL search_path = oars;
 		CREATE TABLE "Users" ("UserCode" text PRIMARY KEY, "UserName" text NOT NULL);
 		CREATE TABLE "Members" ("UserCode" text NOT NULL REFERENCES "Users", "MemberNo" integer NOT NULL, "FirstName" text NOT NULL, "LastName" text NOT NULL, PRIMARY KEY ("UserCode", "MemberNo"));
-		CREATE TABLE "Fees" ("FeeNo" serial PRIMARY KEY, "UserCode" text NOT NULL REFERENCES "Users", "MemberNo" integer NOT NULL, "FeeYear" integer NOT NULL, "DueDate" date NOT NULL,
+		CREATE TABLE "Fees" ("FeeNo" serial PRIMARY KEY, "UserCode" text NOT NULL REFERENCES "Users", "MemberNo" integer NOT NULL, "FeeYear" integer NOT NULL, "DueDate" date NOT NULL, "Season" daterange, "Hours" tsrange,
 			FOREIGN KEY ("UserCode", "MemberNo") REFERENCES "Members");
 		INSERT INTO "Users" VALUES ('ROW', 'Rowers');
 		INSERT INTO "Members" VALUES ('ROW', 1, 'Ada', 'Oar');
-		INSERT INTO "Fees" ("UserCode", "MemberNo", "FeeYear", "DueDate") VALUES ('ROW', 1, 2026, '2026-03-31')`)
+		INSERT INTO "Fees" ("UserCode", "MemberNo", "FeeYear", "DueDate", "Season", "Hours")
+			VALUES ('ROW', 1, 2026, '2026-03-31', '[2026-01-01,2026-02-01)', '["2026-03-31 18:00","2026-03-31 18:40")')`)
 	d := testfactory.Views(t, c.pool, "oars", strings.NewReplacer("\n  - type: fee\n", "\n  - type: fee\n    writes: [create]\n    columns: [member_key, \"FeeYear\", \"DueDate\"]\n")).Domain
 	c.exec(`INSERT INTO oars_alfred.alfred_accounts VALUES ($1, 'ROW')`)
 	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
 	b.enter(h.guest("ada"), h.url)
 	b.click(`#types [data-type="fee"]`)
 	b.shows("#row-count", "1 fee")
-	require.Equal(t, "Fee|Member|Due date|Member no|Fee year", b.eval(`[...document.querySelectorAll("#row-table th[data-column]")].map((e) => e.textContent.trim()).join("|")`))
+	require.Equal(t, "Fee|Member|Due date|Member no|Fee year|Season|Hours", b.eval(`[...document.querySelectorAll("#row-table th[data-column]")].map((e) => e.textContent.trim()).join("|")`))
+	require.Equal(t, "Jan 1 – 31, 2026|Mar 31, 2026, 6:00 – 6:40 PM", b.eval(`[...document.querySelectorAll("#row-table tbody td")].slice(-2).map((e) => e.textContent.replace(/\s/g, " ")).join("|")`))
 	file := filepath.Join(t.TempDir(), "fees.csv")
 	require.NoError(t, os.WriteFile(file, []byte("Member,FeeYear,Due date\nAda Oar,2027,2027-03-31\n"), 0o600))
 	b.click("#import-rows")

@@ -34,6 +34,25 @@ export const columnTitle = (column, references) => capital(spoken(column).replac
 export const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 export const isEmpty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
     || (typeof value === "object" && Object.keys(value).length === 0);
+const rangeText = /^[[(]"?(\d{4}-\d\d-\d\d[^",]*)?"?,"?(\d{4}-\d\d-\d\d[^",]*)?"?([\])])$/;
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+// range says from when to when a range of days or times goes: a day that ends it without being part of it is the day after. Any other text is unchanged.
+function range(text) {
+    const [found, from, to, end] = rangeText.exec(text) ?? [];
+    if (!found || !from && !to)
+        return text;
+    const days = (from ?? to).length === 10;
+    const at = (bound, later = 0) => {
+        const date = new Date(days ? `${bound}T00:00` : bound.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"));
+        date.setDate(date.getDate() + later);
+        return date;
+    };
+    const format = days ? day : moment;
+    if (!to)
+        return `from ${format.format(at(from))}`;
+    const last = at(to, days && end === ")" ? -1 : 0);
+    return from ? format.formatRange(at(from), last) : `until ${format.format(last)}`;
+}
 /** shown writes a value of a row. */
 export function shown(value, kind) {
     if (isEmpty(value))
@@ -44,6 +63,8 @@ export function shown(value, kind) {
         return "no";
     if (Array.isArray(value))
         return value.map((item) => shown(item)).join(", ");
+    if (typeof value === "string" && /^[[(]/.test(value))
+        return range(value);
     if (kind === "timestamp")
         return when(value);
     if (kind === "date")
