@@ -72,6 +72,21 @@ func TestRefusalsAreTold(t *testing.T) {
 	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
 }
 
+// What a write step did is told from its calls: a model that saved the ham noted that it had saved ham and cod, and every later turn
+// read so.
+func TestWhatWasWrittenIsToldByItsCalls(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: step_complete, args: {summary: Saved ham and cod}}]}`
+	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create))
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"}}}, nil
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1)."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+}
+
 // A model that finds no way on after a refusal leaves behind what it had done and what was refused: the reply heard that no usable decision
 // was made, of a step that had done half.
 func TestRefusalsBeforeNoUsableDecisionAreTold(t *testing.T) {

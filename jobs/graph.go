@@ -240,20 +240,24 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
-	case in.stepType == vocab.StepWrite && len(in.refused) > 0: // they may claim what was refused
-		end.summary = in.writtenAndRefused(outcome)
+	case in.stepType == vocab.StepWrite: // they may claim more than was written
+		end.summary = in.written(outcome)
 	}
 
 	return in.afterStep(end)
 }
 
-// writtenAndRefused says what a step's calls did, and what they were refused: that may have been mended since, or left out.
-func (in acted) writtenAndRefused(outcome *crud.Outcome) string {
+// written says what a step's calls did, and what they were refused: that may have been mended since, or left out.
+func (in acted) written(outcome *crud.Outcome) string {
 	did := &crud.Outcome{}
 	for _, told := range in.done {
 		did.Results = append(did.Results, crud.Result{Told: told})
 	}
 	did.Results = append(did.Results, outcome.Results...)
+
+	if len(in.refused) == 0 {
+		return did.Summary()
+	}
 
 	return did.Summary() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
 }
