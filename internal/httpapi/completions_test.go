@@ -233,6 +233,17 @@ func TestCompletionRefuses(t *testing.T) {
 	}
 }
 
+// OpenAI's clients read a refusal only in OpenAI's form: of any other they tell the status and "no body".
+func TestTheResponsesAPIIsRefusedInItsOwnForm(t *testing.T) {
+	t.Parallel()
+
+	a := setup(t).call(t, http.MethodPost, "/v1/responses", map[string]any{"model": "alfred", "input": "hi"})
+	require.Equal(t, http.StatusNotFound, a.status, a.raw)
+	refused, _ := a.body["error"].(map[string]any)
+	require.Equal(t, "not_found", refused["code"], a.raw)
+	require.Contains(t, refused["message"], "/v1/chat/completions")
+}
+
 // A failed turn is an error to the client, which must not resend the message.
 func TestCompletionOfFailedTurn(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,12 @@ func Register(mux *http.ServeMux, d *door.Door) {
 	mux.HandleFunc("GET /v1/models", d.Admit(s.modelList, refuse))
 	mux.HandleFunc("GET /v1/models/{model}", d.Admit(s.modelGet, refuse))
 	mux.HandleFunc("POST /v1/chat/completions", d.Admit(door.Converse(d, s.create), refuse))
+	mux.HandleFunc("POST /v1/responses", d.Admit(notServed, refuse))
+}
+
+// notServed tells clients that by default speak OpenAI's newer protocol which one is served.
+func notServed(context.Context, http.ResponseWriter, *http.Request) error {
+	return problem.New(http.StatusNotFound, "not_found", "The Responses API is not served here. Set your client to Chat Completions: POST /v1/chat/completions.")
 }
 
 func (s *server) modelList(_ context.Context, w http.ResponseWriter, _ *http.Request) error {
