@@ -47,7 +47,7 @@ type Worker struct {
 	// Prices go before the built-in ones, by model. One that has none costs nothing, and no limit of cost holds for it.
 	Prices map[string]Price
 
-	// Turns is how many decisions run at a time; 0: 500.
+	// Turns is how many decisions run at a time; 0: 200.
 	Turns int
 	// Deadline is how long a turn may try for one decision before it fails; 0: five minutes.
 	Deadline time.Duration

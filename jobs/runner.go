@@ -42,7 +42,7 @@ const (
 	defaultGrace      = 10 * time.Second
 
 	// Goroutines, not connections: a run waiting for a model holds none.
-	defaultTurnWorkers = 500
+	defaultTurnWorkers = 200
 	backgroundWorkers  = 20
 )
 
@@ -112,7 +112,7 @@ type Config struct {
 	Deadline time.Duration
 	// SlowAfter is when a user is told that the model is slow; 0: 15 s.
 	SlowAfter time.Duration
-	// TurnWorkers is how many turns run concurrently; 0: 500.
+	// TurnWorkers is how many turns run concurrently; 0: 200.
 	TurnWorkers int
 	// Version is shown in the lease.
 	Version string
