@@ -248,6 +248,9 @@ func TestY08UndoAndFeedback(t *testing.T) {
 	b.lastReply(4)
 	b.shows(".turn:nth-child(2) .undo", "Undo") // it stands again
 	b.look("redone")
+	b.click("#toggle-inspector")
+	b.shows("#panel", "created by you")
+	b.click("#toggle-inspector")
 	b.say("undo that")
 	b.lastReply(5)
 	b.shows(".turn:nth-child(2) .written", "Undone.") // in words, too

@@ -49,6 +49,9 @@ export async function showEntities(session, redraw) {
   ].filter(Boolean);
 }
 
+/** @param {Entity} e */
+const did = (e) => e.action.replace(":user", " by you");
+
 // changes are what came, went, and is seen otherwise between two states of the registry.
 /** @param {Entity[]} before @param {Entity[]} after */
 function changes(before, after) {
@@ -58,7 +61,7 @@ function changes(before, after) {
     const was = old.get(e.ref);
     old.delete(e.ref);
     if (!was) return [["new", e, title[e.tier]]];
-    const what = [was.tier !== e.tier && `${title[was.tier]} → ${title[e.tier]}`, was.action !== e.action && `${was.action} → ${e.action}`, was.label !== e.label && `was called ${was.label}`,
+    const what = [was.tier !== e.tier && `${title[was.tier]} → ${title[e.tier]}`, was.action !== e.action && `${did(was)} → ${did(e)}`, was.label !== e.label && `was called ${was.label}`,
       was.reason !== e.reason && (e.reason ? `kept: ${e.reason}` : "no longer kept for a reason")].filter(Boolean).join("; ");
     return what ? [["changed", e, what]] : [];
   });
@@ -96,7 +99,7 @@ function line(session, e, redraw) {
     redraw();
   };
   return h("li", { "data-ref": e.ref },
-    h("div", { class: "about" }, h("span", { class: "label" }, e.label), h("p", { class: "soft" }, h("code", {}, e.ref), ` ${e.action} · ${turn}`),
+    h("div", { class: "about" }, h("span", { class: "label" }, e.label), h("p", { class: "soft" }, h("code", {}, e.ref), ` ${did(e)} · ${turn}`),
       e.reason && h("p", { class: "reason" }, pinned ? "pinned by you" : e.reason)),
     !asOf && e.state !== "pending" && e.tier !== "excluded" && iconButton("pin", `${pinned ? "Unpin" : "Pin"} ${e.label}`, () => guarded(pin), { "aria-pressed": String(pinned) }));
 }
