@@ -23,7 +23,7 @@ func (o *UnderstandOutput) AnswersAlone() bool {
 // that a model has to be asked. It must not name a ref.
 func (in *ReplyInput) Prewritten(text string, refs Refs) *ReplyOutput {
 	out, err := in.read(&llm.Response{Text: text})
-	if err != nil || in.Ask != "" || in.falseClaim(out.Text) != "" {
+	if err != nil || in.Ask != "" || in.falseClaim(out.Text) != "" || in.falseWeekday(out.Text) != "" {
 		return nil
 	}
 	for ref := range vocab.Refs(out.Text) {

@@ -21,6 +21,9 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 			if claim := in.falseClaim(out.Text); claim != "" {
 				return fmt.Errorf("it says %q, but %s; say what is so", claim, in.Done.words())
 			}
+			if wrong := in.falseWeekday(out.Text); wrong != "" {
+				return errors.New(wrong)
+			}
 
 			return nil
 		},

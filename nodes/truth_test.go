@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -280,6 +281,28 @@ func TestStepIsDescribedByItsCalls(t *testing.T) {
 	out, err := nodes.Think(t.Context(), m, in)
 	require.NoError(t, err)
 	require.Equal(t, "Read the vases with colour = blue", out.Steps[0].Description)
+}
+
+// A weekday that its date does not have is doubted, in the words with which a model can mend it.
+func TestReplyWeekdaysAreThoseOfTheCalendar(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Facts: func() nodes.Facts {
+		return nodes.Facts{Today: time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)}
+	}}
+	for _, wrong := range []string{
+		"It is on Tuesday, December 2nd.", "Tue 2 Dec it is.", "Tuesday (2 December 2026)", "on Tuesday, the 2nd of December", "tues, dec 2", "Tuesday 2026-12-02", "See you Thursday, January 1.",
+	} {
+		m, out := replied(t, in, wrong, "It is on Wednesday, December 2nd.")
+		require.Len(t, m.requests, 2, wrong)
+		require.Contains(t, m.requests[1].Messages[len(m.requests[1].Messages)-1].Content, "; say which is meant")
+		require.Equal(t, "It is on Wednesday, December 2nd.", out.Text)
+		require.Nil(t, in.Prewritten(wrong, nil), wrong)
+	}
+	for _, right := range []string{
+		"It is on Wednesday, December 2nd.", "Wed 2 Dec", "Tue 2 marinated steaks", "Friday, January 1", "Wednesday (2026-12-02)", "Monday, May 4", "Sat down, may 3 come?", "Tuesday, December 32",
+	} {
+		require.NotNil(t, in.Prewritten(right, nil), right)
+	}
 }
 
 // Which rows were deleted is told, whatever a model says of it, or in which language.
