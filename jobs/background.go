@@ -101,6 +101,7 @@ func (r *Runner) writeCompressed(ctx context.Context, d *delivery, args Compress
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(vocab.NodeCompress))
 	defer cancel()
 	out, err := nodes.Compress(ctx, rec, in)
+	r.observe.leaks.Add(ctx, int64(rec.guard.leaks))
 	if rec.guard.leaks > 0 {
 		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}

@@ -15,7 +15,9 @@ import (
 	"alfred/internal/dbtest"
 	"alfred/internal/llm"
 	"alfred/internal/telemetry"
+	"alfred/internal/view"
 	"alfred/jobs"
+	"alfred/nodes"
 )
 
 const leaked = "01900000-0000-7000-8000-00000000000a"
@@ -57,6 +59,37 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 
 		return strings.Contains(page.Body.String(), "alfred_gate_hits_total 5")
 	}, dbtest.Patience, tick, "one in each of four prompts, one in the reply")
+}
+
+type leaky struct{ jobs.Prompts }
+
+func (m leaky) Compress(v *view.View) nodes.CompressInput {
+	in := m.Prompts.Compress(v)
+	in.Blocks = append(in.Blocks, nodes.Block{Tag: "known", Sections: []nodes.Section{{Body: leaked}}})
+
+	return in
+}
+
+// An alert is raised by the count alone, so it has those of compressions, too.
+func TestGateCountsWhatCompressionsHold(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.StrictGate, h.config.Prompts = false, leaky{h.prompts}
+	open, err := telemetry.Open(t.Context(), telemetry.Config{Service: "alfred-worker"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, open.Close(context.Background())) })
+	h.config.Metrics = open.Metrics
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.exec(`SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'from_turn', 1, 'to_turn', 1), 'background')`, h.session)
+	h.await(`SELECT count(*) FROM history_summaries`)
+	require.Eventually(t, func() bool {
+		page := httptest.NewRecorder()
+		open.Handler().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+
+		return strings.Contains(page.Body.String(), "alfred_gate_hits_total 1")
+	}, dbtest.Patience, tick)
 }
 
 // A repair quotes what the model wrote: identifiers in it are removed, but do not count as our leak.
