@@ -68,7 +68,7 @@ phone.addEventListener("change", () => { for (const name of Object.keys(parts)) 
 document.addEventListener("click", (event) => {
   if (!$("session-menu").contains(event.target)) $("session-menu").open = false;
   if (!phone.matches || !isOpen("sidebar") || toggles.sidebar.contains(event.target)) return;
-  if (!parts.sidebar.contains(event.target) || event.target.closest("[aria-current]")) show("sidebar", false); // what is open already changes no address
+  if (!parts.sidebar.contains(event.target) || /** @type {Element} */ (event.target).closest("[aria-current]")) show("sidebar", false); // what is open already changes no address
 });
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
