@@ -32,6 +32,7 @@ var undescribed = map[string]string{
 	`"POST /mcp"`:                 "mcp",
 	`"POST /v1/agui"`:             "agui",
 	`"POST /v1/chat/completions"`: "chat completions",
+	`"POST /v1/responses"`:        "", // a refusal
 	`riverPrefix+"/"`:             "", // for admin keys
 }
 
