@@ -192,12 +192,20 @@ type ReplyInput struct {
 	Ask string
 	// Offer: Ask is code's own offer to save drafts, in English.
 	Offer bool
-	// Gone names the rows that the turn deleted. It is appended if a model's reply names others or none.
-	Gone string
+	// Written names the rows that the turn wrote, and Others what else the conversation knows of their types. A model's reply that
+	// names one of these instead, or none of what is gone, is followed by the names.
+	Written []Written
+	Others  []string
 	// Done is what the turn did; the reply's claims are checked against it.
 	Done Done
 	// OnDelta receives the reply as it is generated; nil for no streaming.
 	OnDelta func(text string)
+}
+
+// Written are rows that a turn wrote.
+type Written struct {
+	Verb, Names string // "Saved" and their names
+	Gone        bool   // they were deleted
 }
 
 // Done is what a turn did. A reply may claim no more.

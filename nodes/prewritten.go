@@ -31,7 +31,7 @@ func (in *ReplyInput) Prewritten(text string, refs Refs) *ReplyOutput {
 			return nil
 		}
 	}
-	out.Text = in.Done.alsoUndo(in.withGone(out.Text))
+	out.Text = in.Done.alsoUndo(in.withNames(out.Text))
 
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"alfred/internal/llm"
@@ -32,7 +33,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	case err == nil && in.falseClaim(out.Text) != "":
 		return in.WithoutModel(), nil
 	case err == nil:
-		out.Text = in.withQuestion(in.Done.alsoUndo(in.withGone(out.Text)))
+		out.Text = in.withQuestion(in.Done.alsoUndo(in.withNames(out.Text)))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
@@ -60,13 +61,23 @@ func (in *ReplyInput) facts() string {
 	return text
 }
 
-// withGone appends which rows were deleted, unless the text of a model names them.
-func (in *ReplyInput) withGone(text string) string {
-	if in.Gone == "" || namesEach(text, in.Gone) {
-		return text
+// withNames appends which rows were written, if the text of a model names others of their types instead, or does not name what
+// is gone.
+func (in *ReplyInput) withNames(text string) string {
+	told, names := text, ""
+	for _, w := range in.Written {
+		names += " " + w.Names
+	}
+	namesOther := slices.ContainsFunc(in.Others, func(label string) bool {
+		return len(namesIn(label)) > 0 && namesEach(text, label) && !namesEach(names, label) // "milk" may be the oat milk
+	})
+	for _, w := range in.Written {
+		if (w.Gone || namesOther) && !namesEach(text, w.Names) {
+			told += "\n\n" + w.Verb + ": " + w.Names + "."
+		}
 	}
 
-	return text + "\n\nDeleted: " + in.Gone + "."
+	return told
 }
 
 // withUndo appends what must be said of rows that were deleted with others, and about undoing the turn unless the text already

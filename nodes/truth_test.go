@@ -305,18 +305,19 @@ func TestReplyWeekdaysAreThoseOfTheCalendar(t *testing.T) {
 	}
 }
 
-// Which rows were deleted is told, whatever a model says of it, or in which language.
-func TestReplyNamesWhatWasDeleted(t *testing.T) {
+// Which rows were deleted is told, whatever a model says of it, or in which language, and which were written, if it says others.
+func TestReplyNamesWhatWasWritten(t *testing.T) {
 	t.Parallel()
-	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Gone: "Butter, Oat milk"}
-	for _, said := range []string{"I have deleted the milk.", "Done!", "Die Milch ist weg.", "The butter is back, the milk is deleted."} {
+	deleted := nodes.Written{Verb: "Deleted", Names: "Butter, Oat milk", Gone: true}
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Written: []nodes.Written{{Verb: "Saved", Names: "Spinach Omelette"}, deleted}, Others: []string{"Spinach Frittata", "Milk", "5"}}
+	for said, more := range map[string]string{
+		"I have deleted the milk.": "\n\nDeleted: Butter, Oat milk.", "Done!": "\n\nDeleted: Butter, Oat milk.", "Die Milch ist weg.": "\n\nDeleted: Butter, Oat milk.",
+		"I have saved the omelette.": "\n\nDeleted: Butter, Oat milk.", "Saved the Spinach Frittata, deleted butter and oat milk.": "\n\nSaved: Spinach Omelette.",
+		"I have deleted the butter and the oat milk.": "", "Butter und Oat Milk sind gelöscht. Spinach Omelette ist gespeichert, Spinach Frittata nicht.": "",
+	} {
 		_, out := replied(t, in, said)
-		require.Equal(t, said+"\n\nDeleted: Butter, Oat milk.", out.Text)
+		require.Equal(t, said+more, out.Text)
 		require.Equal(t, out.Text, in.Prewritten(said, nil).Text)
-	}
-	for _, said := range []string{"I have deleted the butter and the oat milk.", "Butter und Oat Milk sind gelöscht."} {
-		_, out := replied(t, in, said)
-		require.Equal(t, said, out.Text)
 	}
 }
 

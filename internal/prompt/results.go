@@ -184,10 +184,9 @@ func (t *page) saveStatus(s *section) {
 
 // writtenLines names what this turn saved, changed and deleted.
 func (t *page) writtenLines(s *section, when string) {
-	for _, verb := range []string{say.Saved, say.Changed, say.Deleted} {
-		if labels := t.LabelsOf(verb); len(labels) > 0 {
-			s.line(verb, when, ": ", enumerate(labels))
-		}
+	written, _ := t.Written()
+	for _, one := range written {
+		s.line(one.Verb, when, ": ", enumerate(one.Labels))
 	}
 }
 

@@ -15,37 +15,46 @@ type Teller struct{ *view.Scene }
 // MaxReason bounds a decision's reason, in characters.
 const MaxReason = 200
 
-// LabelsOf returns the labels of the top-level rows last touched by a tool with this verb.
-func (t *Teller) LabelsOf(verb string) []string {
-	nested := t.NestedRefs()
-	var labels []string
-	for _, d := range t.Effects() {
-		if Verb(d.Tool) != verb {
-			continue
-		}
-		for _, ref := range d.Refs {
-			if !nested[ref] && !d.Kind.Part {
-				labels = append(labels, t.ByRef[ref].Label)
-			}
-		}
-	}
-
-	return labels
+// Written are the top-level rows that were made, changed or deleted, as Verb says.
+type Written struct {
+	Verb   string
+	Labels []string
 }
 
-// DeletedNow returns the labels of the top-level rows that this turn deleted, by an undo too.
-func (t *Teller) DeletedNow() (labels []string) {
+// Written returns the rows that this turn wrote, by what became of them, and the labels of what else the conversation knows of
+// their types: a reply may mistake one for the other. What an undo brought back or changed, its step says.
+func (t *Teller) Written() (written []Written, others []string) {
+	types, wrote := map[string]bool{}, map[string]bool{}
+	labels := map[string][]string{}
 	nested := t.NestedRefs()
 	for _, d := range t.Effects() {
 		for _, ref := range d.Refs {
-			if changes := vocab.Writes(d.Tool) || d.Tool == vocab.ToolUndo; changes && t.ByRef[ref].State == db.RefStateDeleted && !nested[ref] && !d.Kind.Part {
-				labels = append(labels, t.ByRef[ref].Label)
+			e, verb := t.ByRef[ref], Verb(d.Tool)
+			if d.Tool == vocab.ToolUndo && e.State == db.RefStateDeleted {
+				verb = Deleted
+			}
+			if slices.Contains(verbs, verb) && !nested[ref] && !d.Kind.Part {
+				types[e.EntityType], wrote[ref] = true, true
+				labels[verb] = append(labels[verb], e.Label)
 			}
 		}
 	}
+	for _, verb := range verbs {
+		if len(labels[verb]) > 0 {
+			written = append(written, Written{Verb: verb, Labels: labels[verb]})
+		}
+	}
+	for _, e := range t.Entities {
+		if types[e.EntityType] && !wrote[e.Ref] {
+			others = append(others, e.Label)
+		}
+	}
 
-	return labels
+	return written, others
 }
+
+// verbs say what becomes of rows that are written.
+var verbs = []string{Saved, Changed, Deleted}
 
 // OutcomeWords are a step's outcome and its summary.
 func OutcomeWords(step *db.TurnSteps) string {
