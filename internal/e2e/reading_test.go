@@ -149,6 +149,25 @@ turns:
 	require.Contains(t, c.prompt(7, "reply", 1), "The ingredients of Butter Chicken are not here.")
 }
 
+// A read without the filter that failed is not told as what was asked for: "Which of it is vegan?" was answered with the whole pantry.
+func TestAReadWithoutItsFilterSaysSo(t *testing.T) {
+	t.Parallel()
+	const widened = `[{calls: [{tool: db_read, args: {table: inventory, filters: [{field: vegan, op: "=", value: true}]}}]}, {calls: [{tool: db_read, args: {table: inventory}}, {tool: step_complete, args: {summary: vegan things}}]}]`
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: inv, why: one table}}
+    act: `+widened+`
+  - understand: {intent: read}
+    think: {goal: Find vegan things, decision: plan, steps: [{type: read, subdomain: inventory, description: Find vegan things}]}
+    act: `+widened+`
+    reply: These are vegan.
+`)
+	const told = "Found 12 pantry items, all there are, because they could not be narrowed down as asked:"
+	require.Contains(t, c.say("which of it is vegan?").Reply, told)
+	c.say("which of it is vegan, really?")
+	require.Contains(t, c.prompt(2, "reply", 1), told)
+}
+
 // A quick question costs one model call; anything but a plain lookup is planned.
 func TestQuick(t *testing.T) {
 	t.Parallel()
