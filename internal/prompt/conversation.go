@@ -77,7 +77,7 @@ func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	if short {
 		message = clean.Clip(message, shortMessage)
 	}
-	line := "[Turn " + strconv.Itoa(int(p.Number)) + "] User: " + message + "\n"
+	line := "[Turn " + strconv.Itoa(int(p.Number)) + t.onDay(p) + "] User: " + message + "\n"
 	switch p.Status {
 	case db.TurnStatusFailed:
 		return line + "Alfred (failed): " + clean.Inline(clean.Text(p.ErrorMessage), shortMessage)
@@ -90,6 +90,15 @@ func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	}
 
 	return line + "Alfred: " + clean.Block(t.WithLabels(reply))
+}
+
+// onDay says on which day a turn was, if not today: what "today" and "tomorrow" meant in it has moved.
+func (t *page) onDay(p *db.TurnListPastRow) string {
+	if was := day(p.FinishedAt.In(t.Began.Location())); was != day(t.Began) {
+		return ", " + was
+	}
+
+	return ""
 }
 
 // earlierTalk prints what came before the window: the compressed text, and one line for each turn it does not cover

@@ -219,7 +219,7 @@ func TestV38CompressionIsOfRows(t *testing.T) {
 	}
 	in := b.compress(t, 8)
 	said, done := body(in.Frame, "## Conversation"), body(in.Frame, "## What Happened")
-	require.Contains(t, said, "[Turn 5] User: message 5\nAlfred: reply 5", "what is new stands in full")
+	require.Contains(t, said, "[Turn 5, 2026-01-13 (Tuesday)] User: message 5\nAlfred: reply 5", "what is new stands in full")
 	for n := 1; n <= 4; n++ {
 		require.Contains(t, said, fmt.Sprintf("Turn %d: \"message %d\" → reply %d", n, n, n))
 		require.Contains(t, done, fmt.Sprintf("Turn %d: goal %d", n, n))
@@ -250,6 +250,20 @@ func TestV38ADraftIsOfferedOnce(t *testing.T) {
 	const offer = "Drafts are waiting: name them and offer once to save them."
 	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), offer)
 	require.NotContains(t, body(b.reply(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## Reply Guidance"), offer)
+}
+
+// What was said on another day says on which, in the user's time zone: "undo what I did today" took back what was done yesterday.
+func TestTurnsOfAnotherDaySayWhich(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for n, ago := range []string{"2 days", "0"} {
+		past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 8 + n, Message: "thaw the cod tomorrow"})
+		b.exec(t, `UPDATE turns SET finished_at = started_at - '`+ago+`'::interval WHERE id = $1`, past.ID)
+	}
+	turn := b.running(t, 10, "and what did I say?", db.StepTypeRead)
+	said := body(b.think(t, turn).Frame, "## Conversation")
+	require.Regexp(t, `\[Turn 8, \d{4}-\d\d-\d\d \(\w+day\)\] User: thaw`, said)
+	require.Contains(t, said, "[Turn 9] User: thaw")
 }
 
 // V40: Understand's instructions begin with its purpose, its list keeps the highest confidence over budget, and the

@@ -342,7 +342,7 @@ func TestPreview(t *testing.T) {
 	}
 	f, err := b.preview(t, "think")
 	require.NoError(t, err)
-	require.Contains(t, body(f, "## Conversation"), "[Turn 3] User: lets not do")
+	require.Contains(t, body(f, "## Conversation"), "[Turn 3, 2026-01-13 (Tuesday)] User: lets not do")
 	_, err = b.preview(t, "dream")
 	require.Error(t, err)
 }
