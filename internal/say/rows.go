@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/domain"
@@ -286,56 +284,6 @@ func Verb(tool string) string {
 	default: // one of the domain's operations changes what it returns
 		return Changed
 	}
-}
-
-// EmptyText is what to say about zero rows.
-func (t *Teller) EmptyText(d *view.Effect) string {
-	switch {
-	case d.Result.ErrorMessage != nil && *d.Result.ErrorMessage == vocab.NoAccount:
-		return vocab.NoAccount
-	case d.Result.Tool == vocab.ToolRead && !isFiltered(d.Result) && d.Kind.Empty != "":
-		return d.Kind.Empty
-	}
-
-	nothing := "no " + d.Kind.Plural + " that fit"
-	if similar := clean.Inline(clean.Text(d.Result.ErrorMessage), MaxFact); strings.HasPrefix(similar, vocab.SimilarNames) {
-		nothing += ". " + similar
-	}
-
-	return nothing
-}
-
-func isFiltered(r *view.Result) bool {
-	filters := gjson.GetManyBytes(r.Params, "filters", "or_filters")
-
-	return len(filters[0].Array())+len(filters[1].Array()) > 0
-}
-
-// isWidened reports whether a read has no filter, though one of its step that failed had: it found more than was asked for.
-func (t *Teller) isWidened(d *view.Effect) bool {
-	return d.Tool == vocab.ToolRead && !isFiltered(d.Result) && slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool {
-		return r.Failed() && r.Tool == d.Tool && r.Step == d.Result.Step && t.Domain.Entity(clean.Text(r.EntityType)) == d.Kind && isFiltered(r)
-	})
-}
-
-// CountText says how many rows of a kind were affected, and out of how many if not all are shown.
-func (t *Teller) CountText(d *view.Effect) string {
-	if t.isWidened(d) {
-		return t.shownText(d) + ", all there are, because they could not be narrowed down as asked"
-	}
-
-	return t.shownText(d)
-}
-
-func (t *Teller) shownText(d *view.Effect) string {
-	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
-		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural
-	}
-	if len(d.Refs) == 1 {
-		return "1 " + d.Kind.Name
-	}
-
-	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
 
 // PlainRow is a row for a model that words it for people: its line, with its long texts and children below.
