@@ -55,21 +55,28 @@ func TestRefusalsAreTold(t *testing.T) {
 	t.Parallel()
 
 	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: step_complete, args: {summary: Saved ham and cod}}]}`
-	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create, create))
+	h := setup(t, actScript(saveBoth, create, create))
 	answers := []crud.Result{
 		{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeViolation, ErrorMessage: "No cod before Friday."},
 		{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
 	}
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
-		result := answers[0]
-		answers = answers[1:]
-
-		return crud.Outcome{Results: []crud.Result{result}}, nil
-	}
+	h.tools.execute = resulting(answers...)
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write ok"}, h.outcomes(turn))
 	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+}
+
+const saveBoth = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`
+
+// resulting carries out one call after the other with these results.
+func resulting(results ...crud.Result) func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+	return func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
+		result := results[0]
+		results = results[1:]
+
+		return crud.Outcome{Results: []crud.Result{result}}, nil
+	}
 }
 
 // What a write step did is told from its calls: a model that saved the ham noted that it had saved ham and cod, and every later turn
@@ -78,10 +85,8 @@ func TestWhatWasWrittenIsToldByItsCalls(t *testing.T) {
 	t.Parallel()
 
 	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: step_complete, args: {summary: Saved ham and cod}}]}`
-	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create))
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
-		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"}}}, nil
-	}
+	h := setup(t, actScript(saveBoth, create))
+	h.tools.execute = resulting(crud.Result{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"})
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1)."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
@@ -93,17 +98,12 @@ func TestRefusalsBeforeNoUsableDecisionAreTold(t *testing.T) {
 	t.Parallel()
 
 	create, lost := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}]}`, `{raw: Hm, repairs: [{raw: So}, {raw: Well}]}`
-	h := setup(t, actScript(`think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`, create, create, lost))
+	h := setup(t, actScript(saveBoth, create, create, lost))
 	answers := []crud.Result{
 		{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
 		{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeViolation, ErrorMessage: "No cod before Friday."},
 	}
-	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []vocab.Call) (crud.Outcome, error) {
-		result := answers[0]
-		answers = answers[1:]
-
-		return crud.Outcome{Results: []crud.Result{result}}, nil
-	}
+	h.tools.execute = resulting(answers...)
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial"}, h.outcomes(turn))

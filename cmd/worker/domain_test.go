@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -47,21 +48,29 @@ func TestDomainInitWritesBothOrNone(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "orchard.yaml"))
 }
 
+// attached declares a schema of trees, and attaches its views.
+func attached(t *testing.T, schema string) (settings.Env, *pgxpool.Pool) {
+	t.Helper()
+	url := dbtest.URL(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	execute(t, pool, strings.ReplaceAll(`CREATE SCHEMA $; CREATE TABLE $.users (id integer PRIMARY KEY, name text);
+		CREATE TABLE $.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES $.users, name text NOT NULL)`, "$", schema))
+	dir := t.TempDir()
+	e := settings.Env{"DATABASE_URL": url, "ALFRED_DOMAIN": filepath.Join(dir, schema+".yaml")}
+	mustWork(t, e, "domain", "init", "--schema", schema, "--dir", dir)
+	mustWork(t, e, "domain", "attach")
+
+	return e, pool
+}
+
 // Whoever forgets to say who is who is told: people would only see that nothing is there.
 func TestDoctorNamesUsersWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 
-	url := dbtest.URL(t)
-	pool, err := pgxpool.New(t.Context(), url)
-	require.NoError(t, err)
-	defer pool.Close()
-	execute(t, pool, `CREATE SCHEMA grove; CREATE TABLE grove.users (id integer PRIMARY KEY, name text);
-		CREATE TABLE grove.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES grove.users, name text NOT NULL)`)
+	e, pool := attached(t, "grove")
 	execute(t, pool, `INSERT INTO users (name) VALUES ('ada'), ('eve')`)
-	dir := t.TempDir()
-	e := settings.Env{"DATABASE_URL": url, "ALFRED_DOMAIN": filepath.Join(dir, "grove.yaml")}
-	mustWork(t, e, "domain", "init", "--schema", "grove", "--dir", dir)
-	mustWork(t, e, "domain", "attach", filepath.Join(dir, "grove.yaml"))
 
 	out, err := worker(t, e, "doctor")
 	require.ErrorIs(t, err, program.ErrUnwell)
@@ -75,16 +84,7 @@ func TestDoctorNamesUsersWithoutAnAccount(t *testing.T) {
 func TestDomainCheckNamesOutdatedViews(t *testing.T) {
 	t.Parallel()
 
-	url := dbtest.URL(t)
-	pool, err := pgxpool.New(t.Context(), url)
-	require.NoError(t, err)
-	defer pool.Close()
-	execute(t, pool, `CREATE SCHEMA glade; CREATE TABLE glade.users (id integer PRIMARY KEY, name text);
-		CREATE TABLE glade.trees (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES glade.users, name text NOT NULL)`)
-	dir := t.TempDir()
-	e := settings.Env{"DATABASE_URL": url, "ALFRED_DOMAIN": filepath.Join(dir, "glade.yaml")}
-	mustWork(t, e, "domain", "init", "--schema", "glade", "--dir", dir)
-	mustWork(t, e, "domain", "attach")
+	e, pool := attached(t, "glade")
 	require.Contains(t, mustWork(t, e, "domain", "check"), "no mismatch\n")
 
 	execute(t, pool, `COMMENT ON SCHEMA glade_alfred IS 'as an earlier version wrote it'`)
