@@ -85,7 +85,14 @@ func (q *question) agreedCalls(p nodes.Permission, message string) []crud.Approv
 	return q.Calls
 }
 
-// refuses reports whether a sentence of a message says no. Such a message is no plain yes, whatever a model makes of it.
+// heedNo makes a message that says no an answer and no plain yes, whatever a model makes of it. A click says itself what it is.
+func (u *understand) heedNo() {
+	if u.clicked == nil && u.out.Intent == "confirm" && refuses(u.s.Turn.Message) {
+		u.out.Intent = "answer"
+	}
+}
+
+// refuses reports whether a sentence of a message says no.
 func refuses(message string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(".!?\n…。！？", r) }), saysNo.MatchString)
 }

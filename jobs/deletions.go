@@ -11,41 +11,36 @@ import (
 
 // bottomUp orders what a plan deletes one after the other: rows go after those that name them, which the database would otherwise
 // keep them for, or take along.
-func bottomUp(plan []nodes.Step, entity func(table string) *domain.Entity) []nodes.Step {
-	var ordered, run []nodes.Step
+func bottomUp(plan []nodes.Step, entity func(table string) *domain.Entity) (ordered []nodes.Step) {
+	deleted := func(s nodes.Step) []*domain.Entity { return deletedBy(s, entity) }
+	var run []nodes.Step
 	for _, s := range plan {
-		single := make([]nodes.Step, len(s.Calls))
-		for i, call := range s.Calls {
-			single[i] = nodes.Step{Type: s.Type, Calls: []json.RawMessage{call}}
+		if deleted(s) == nil {
+			ordered, run = slices.Concat(ordered, namingFirst(run, deleted), []nodes.Step{s}), nil
+
+			continue
 		}
-		if len(single) > 1 && deletedBy(s, entity) != nil {
-			s.Calls = nil
-			for _, one := range namingFirst(single, entity) {
-				s.Calls = append(s.Calls, one.Calls...)
-			}
-		}
-		if deletedBy(s, entity) == nil {
-			ordered, run = slices.Concat(ordered, namingFirst(run, entity), []nodes.Step{s}), nil
-		} else {
-			run = append(run, s)
-		}
+		s.Calls = namingFirst(s.Calls, func(call json.RawMessage) []*domain.Entity {
+			return deleted(nodes.Step{Type: s.Type, Calls: []json.RawMessage{call}})
+		})
+		run = append(run, s)
 	}
 
-	return append(ordered, namingFirst(run, entity)...)
+	return append(ordered, namingFirst(run, deleted)...)
 }
 
 // namingFirst puts each deletion after those of rows that name its rows. Rows that name each other in a circle stay as they were written.
-func namingFirst(run []nodes.Step, entity func(table string) *domain.Entity) (ordered []nodes.Step) {
-	names := func(a, b nodes.Step) bool {
-		targets := deletedBy(b, entity)
+func namingFirst[T any](run []T, deleted func(T) []*domain.Entity) (ordered []T) {
+	names := func(a, b T) bool {
+		targets := deleted(b)
 
-		return slices.ContainsFunc(deletedBy(a, entity), func(e *domain.Entity) bool {
+		return slices.ContainsFunc(deleted(a), func(e *domain.Entity) bool {
 			return e != nil && !slices.Contains(targets, e) && slices.ContainsFunc(e.Columns, func(c *domain.Column) bool { return c.Target() != nil && slices.Contains(targets, c.Target()) })
 		})
 	}
 	for rest := slices.Clone(run); len(rest) > 0; {
-		at := max(0, slices.IndexFunc(rest, func(s nodes.Step) bool {
-			return !slices.ContainsFunc(rest, func(other nodes.Step) bool { return names(other, s) })
+		at := max(0, slices.IndexFunc(rest, func(one T) bool {
+			return !slices.ContainsFunc(rest, func(other T) bool { return names(other, one) })
 		}))
 		ordered = append(ordered, rest[at])
 		rest = slices.Delete(rest, at, at+1)

@@ -62,9 +62,7 @@ func (u *understand) run(ctx context.Context, rec *recorder) error {
 	}
 	u.out = out
 	u.clicked.applyTo(out)
-	if u.clicked == nil && out.Intent == "confirm" && refuses(u.s.Turn.Message) {
-		out.Intent = "answer"
-	}
+	u.heedNo()
 	if out.Recall == nil || out.Recall.Query == "" {
 		return nil
 	}

@@ -38,17 +38,24 @@ func (in *ReplyInput) falseWeekday(text string) string {
 
 // dateOf reads a date, one without a year as the nearest to today.
 func (in *ReplyInput) dateOf(text string) (time.Time, bool) {
-	today := in.Facts().Today
 	text = notInDate.ReplaceAllString(text, "$1")
+	if date, ok := parsedDate(text); ok {
+		return date, true
+	}
+	today := in.Facts().Today
 	for _, years := range []int{0, -1, 1} {
-		for _, layout := range []string{time.DateOnly, "2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006"} {
-			if date, err := time.Parse(layout, text); err == nil {
-				return date, true
-			}
-			date, err := time.Parse(layout, fmt.Sprintf("%s %d", text, today.Year()+years))
-			if err == nil && date.Sub(today).Abs() < nearby {
-				return date, true
-			}
+		if date, ok := parsedDate(fmt.Sprintf("%s %d", text, today.Year()+years)); ok && date.Sub(today).Abs() < nearby {
+			return date, true
+		}
+	}
+
+	return time.Time{}, false
+}
+
+func parsedDate(text string) (time.Time, bool) {
+	for _, layout := range []string{time.DateOnly, "2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006"} {
+		if date, err := time.Parse(layout, text); err == nil {
+			return date, true
 		}
 	}
 

@@ -97,8 +97,8 @@ func (r *rowArgs) byPosition(table string) bool {
 	return slices.ContainsFunc(r.Children, func(c childArgs) bool { return c.Table == table && c.Position != 0 })
 }
 
-// isNew takes the parts for all there are: models number those of new rows, too.
-func (r *rowArgs) isNew() {
+// dropPositions takes the parts for all there are: models number those of new rows, too.
+func (r *rowArgs) dropPositions() {
 	for i := range r.Children {
 		r.Children[i].Position = 0
 	}
@@ -154,7 +154,7 @@ func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) 
 	const ofDraft = "set, clear and children change a draft that from_ref names; a new row stands in rows."
 	patched := a.Patch != nil
 	if a.FromRef == "" {
-		a.isNew()
+		a.dropPositions()
 	}
 	if a.Patch, err = a.oneForm(e, a.Patch, ofDraft); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) 
 	}
 	list := make([]any, len(a.Rows))
 	for i := range a.Rows {
-		a.Rows[i].isNew()
+		a.Rows[i].dropPositions()
 		if list[i], err = a.Rows[i].object(e); err != nil {
 			return nil, rowFault(err, i, len(list))
 		}

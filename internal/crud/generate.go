@@ -46,7 +46,7 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 			continue
 		}
 		s.entity = e
-		create.isNew()
+		create.dropPositions()
 		given, err := create.oneForm(e, create.Content, contentTwice)
 		wrong.add(rowFault(err, i, len(op.args.Creates)))
 		content, err := newRow(e, given, nil)

@@ -24,9 +24,11 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	if e.Marks {
 		were, err := j.images(ctx, tx, e, e.Key, keys)
 		j.addDeletions(e, were, nil)
-		if err == nil && j.counts {
-			err = j.recordHidden(ctx, tx, e, keys)
+		if err != nil || !j.counts {
+			return err
 		}
+		hidden, err := j.hiddenWith(ctx, tx, e, keys)
+		j.writes = append(j.writes, hidden...)
 
 		return err
 	}
@@ -34,18 +36,19 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	return j.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
 }
 
-// recordHidden counts what is no longer shown once rows are marked, because it would be deleted with them. It is there still.
-func (j *journal) recordHidden(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+// hiddenWith returns what is no longer shown once rows are marked, because it would be deleted with them. It is there still.
+func (j *journal) hiddenWith(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) ([]*rowChange, error) {
+	if j.tools == nil || !e.Marks {
+		return nil, nil
+	}
 	would := &journal{tools: j.tools, counts: true, hides: true}
 	err := would.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
-	for _, w := range would.writes {
-		if w.entity != e && w.Action == registry.ActionDeleted {
-			w.Lost = nil
-			j.writes = append(j.writes, w)
-		}
+	hidden := only(would.writes, func(w *rowChange) bool { return w.entity != e && w.Action == registry.ActionDeleted })
+	for _, w := range hidden {
+		w.Lost = nil
 	}
 
-	return err
+	return hidden, err
 }
 
 // recordDeletedBy records the rows that a column references, deepest first. seen breaks cycles.

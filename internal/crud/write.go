@@ -305,15 +305,13 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.gone = targets
-	hides := &journal{tools: d.journal.tools, counts: true}
-	if op.entity.Marks {
-		if err := hides.recordDeletions(ctx, tx, op.entity, targets.keys()); err != nil {
-			return err
-		}
+	hidden, err := d.journal.hiddenWith(ctx, tx, op.entity, targets.keys())
+	if err != nil {
+		return err
 	}
 	before := len(d.journal.writes)
 	err = d.delete(ctx, tx, op.entity, targets)
-	op.deletes = slices.Concat(hides.writes, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
+	op.deletes = slices.Concat(hidden, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
 
 	return err
 }

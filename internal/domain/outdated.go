@@ -67,12 +67,12 @@ func changes(before, after map[string]string) []string {
 	delete(all, "")
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		was, before := before[name]
-		now, after := after[name]
+		was, had := before[name]
+		now, has := after[name]
 		switch {
-		case !before:
+		case !had:
 			found = append(found, name+" (new)")
-		case !after:
+		case !has:
 			found = append(found, name+" (gone)")
 		case was != now:
 			found = append(found, name)

@@ -46,17 +46,17 @@ func (t *page) replyGuidance(s *section) {
 		}
 	}
 	if labels := t.ExcludedNow(); len(labels) > 0 {
-		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
+		s.line("- Excluded as the user wished: ", say.Enumerate(labels), ". Name it, so that the user sees it was heard.")
 	}
 	if labels := t.ForgottenNow(); len(labels) > 0 {
-		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", enumerate(labels), ".")
+		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", say.Enumerate(labels), ".")
 	}
 	offers := t.draftedNow() && t.QuestionToAsk() == nil
 	if offers {
 		s.line("- Drafts are waiting: name them and offer once to save them.")
 	}
 	if left := t.viableEntities(); len(left) > 0 {
-		s.line("- Not excluded, still to choose from: ", enumerate(view.Labels(left)), ".")
+		s.line("- Not excluded, still to choose from: ", say.Enumerate(view.Labels(left)), ".")
 	}
 	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" && !offers { // an offer takes its place
 		s.line("- A question of yours is still open; do not press for the answer.")

@@ -143,29 +143,3 @@ func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
 
 	return f
 }
-
-// maxNamed is how many labels a line names.
-const maxNamed = 40
-
-// enumerate names labels, newest last, and counts those that do not fit and those that are alike.
-func enumerate(labels []string) string {
-	times := map[string]int{}
-	for _, label := range labels {
-		times[label]++
-	}
-	var named []string
-	for _, label := range labels {
-		switch n := times[label]; {
-		case n > 1:
-			named, times[label] = append(named, label+" ("+strconv.Itoa(n)+")"), 0
-		case n == 1:
-			named = append(named, label)
-		}
-	}
-	labels = named
-	if more := len(labels) - maxNamed; more > 0 {
-		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
-	}
-
-	return strings.Join(labels, ", ")
-}

@@ -34,7 +34,7 @@ func (t *page) turnFacts(s *section) {
 		s.addItem("generated", e.Ref, int(e.TurnCreated), e.Label)
 	}
 	if len(drafts) > 0 {
-		s.line("Not saved (drafts): ", enumerate(drafts))
+		s.line("Not saved (drafts): ", say.Enumerate(drafts))
 	}
 	s.addItem("current", "", t.Number, s.body.String())
 }

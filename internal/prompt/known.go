@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"alfred/internal/say"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
 )
@@ -105,7 +106,7 @@ func (t *page) changedElsewhere(s *section) {
 	}
 	for _, stale := range []string{view.StaleChanged, view.StaleGone} {
 		if changed := t.EntitiesWhere(func(e *view.Entity) bool { return e.Stale == stale }); len(changed) > 0 {
-			s.line(words[stale], enumerate(view.Labels(changed)))
+			s.line(words[stale], say.Enumerate(view.Labels(changed)))
 		}
 	}
 }

@@ -178,15 +178,11 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
 
 	written, others := t.Written()
-	in := nodes.ReplyInput{
-		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
-		Others: others,
-	}
-	for _, one := range written {
-		in.Written = append(in.Written, nodes.Written{Verb: one.Verb, Names: enumerate(one.Labels), Gone: one.Verb == say.Deleted})
-	}
 
-	return in
+	return nodes.ReplyInput{
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
+		Written: written, Others: others,
+	}
 }
 
 // QuickReply words the reply of a quick turn from the rows it read, without a model.

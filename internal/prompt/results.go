@@ -175,10 +175,10 @@ func (t *page) saveStatus(s *section) {
 		}
 	}
 	if len(drafts) > 0 {
-		s.line("Not saved (drafts): ", enumerate(drafts))
+		s.line("Not saved (drafts): ", say.Enumerate(drafts))
 	}
 	if labels := t.DroppedNow(); len(labels) > 0 {
-		s.line("Discarded drafts: ", enumerate(labels))
+		s.line("Discarded drafts: ", say.Enumerate(labels))
 	}
 }
 
@@ -186,7 +186,7 @@ func (t *page) saveStatus(s *section) {
 func (t *page) writtenLines(s *section, when string) {
 	written, _ := t.Written()
 	for _, one := range written {
-		s.line(one.Verb, when, ": ", enumerate(one.Labels))
+		s.line(one.Verb, when, ": ", one.Names)
 	}
 }
 

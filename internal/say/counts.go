@@ -61,3 +61,29 @@ func (t *Teller) shownText(d *view.Effect) string {
 
 	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
+
+// maxNamed is how many labels a line names.
+const maxNamed = 40
+
+// Enumerate names labels, newest last, and counts those that do not fit and those that are alike.
+func Enumerate(labels []string) string {
+	times := map[string]int{}
+	for _, label := range labels {
+		times[label]++
+	}
+	var named []string
+	for _, label := range labels {
+		switch n := times[label]; {
+		case n > 1:
+			named, times[label] = append(named, label+" ("+strconv.Itoa(n)+")"), 0
+		case n == 1:
+			named = append(named, label)
+		}
+	}
+	labels = named
+	if more := len(labels) - maxNamed; more > 0 {
+		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
+	}
+
+	return strings.Join(labels, ", ")
+}

@@ -7,6 +7,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
+	"alfred/nodes"
 )
 
 // Teller words a scene.
@@ -15,15 +16,9 @@ type Teller struct{ *view.Scene }
 // MaxReason bounds a decision's reason, in characters.
 const MaxReason = 200
 
-// Written are the top-level rows that were made, changed or deleted, as Verb says.
-type Written struct {
-	Verb   string
-	Labels []string
-}
-
-// Written returns the rows that this turn wrote, by what became of them, and the labels of what else the conversation knows of
+// Written returns the top-level rows that this turn wrote, by what became of them, and the labels of what else the conversation knows of
 // their types: a reply may mistake one for the other. What an undo brought back or changed, its step says.
-func (t *Teller) Written() (written []Written, others []string) {
+func (t *Teller) Written() (written []nodes.Written, others []string) {
 	types, wrote := map[string]bool{}, map[string]bool{}
 	labels := map[string][]string{}
 	nested := t.NestedRefs()
@@ -41,7 +36,7 @@ func (t *Teller) Written() (written []Written, others []string) {
 	}
 	for _, verb := range verbs {
 		if len(labels[verb]) > 0 {
-			written = append(written, Written{Verb: verb, Labels: labels[verb]})
+			written = append(written, nodes.Written{Verb: verb, Names: Enumerate(labels[verb]), Gone: verb == Deleted})
 		}
 	}
 	for _, e := range t.Entities {
