@@ -137,11 +137,26 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 			wrong.add(setChanged(written, e, name, data[name]))
 		}
 	}
+	clearInstead(written, e)
 	if len(written) == 0 && len(wrong) == 0 {
 		wrong.add(fail(CodeBadArgument, "set or clear has to name at least one column."))
 	}
 
 	return written, wrong.one()
+}
+
+// clearInstead clears the references that the one which is set stands in for, so that an undo finds them among what was written.
+func clearInstead(written map[string]any, e *domain.Entity) {
+	for _, name := range slices.Collect(maps.Keys(written)) {
+		if written[name] == nil {
+			continue
+		}
+		for _, other := range e.Column(name).Instead {
+			if _, given := written[other.Name]; !given {
+				written[other.Name] = nil
+			}
+		}
+	}
 }
 
 // setChanged puts a value into what an update writes. A list that cannot be null is cleared by being emptied.

@@ -316,7 +316,8 @@ func (b *typeBinder) bindHidden() {
 	for _, c := range b.Columns {
 		// To models, id is a row's ref.
 		byDefault := isBookkeeping(c.Name) || c.Name == b.own.Gone || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
-		c.Hidden = c == b.Owner || c.Kind == KindVector || slices.Contains(b.own.Hidden, c.Name) ||
+		_, polymorphic := b.own.Polymorphic[c.Name]
+		c.Hidden = c == b.Owner || c.Kind == KindVector || polymorphic || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && holdsForeignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
 }

@@ -109,14 +109,15 @@ func (b *typeBinder) besideKey(c *Column) *Column {
 // bindReferences adds references that no foreign key can declare, such as those in an array. Nothing checks their
 // tenant, so they may only target shared rows.
 func (b *typeBinder) bindReferences() {
-	for _, name := range sortedKeys(b.own.References) {
+	references := b.own.references()
+	for _, name := range sortedKeys(references) {
 		field := "references." + name
-		column, target := b.Column(name), b.domain.ByType(b.own.References[name])
+		column, target := b.Column(name), b.domain.ByType(references[name])
 		switch {
 		case column == nil:
 			b.problemf(field, "references: column %s does not exist in %s", name, b.Table)
 		case target == nil:
-			b.problemf(field, "references: there is no entity type %s", b.own.References[name])
+			b.problemf(field, "references: there is no entity type %s", references[name])
 		case target.Owner != nil && !b.table.View:
 			b.problemf(field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
 		case target.Key != nil && target.Key.Kind != cmp.Or(column.Elem, column.Kind):

@@ -167,6 +167,7 @@ func (b *typeBinder) bindFolded() {
 			}
 		}
 	}
+	b.bindPolymorphic()
 }
 
 // foldedColumns lists the columns of the foreign key that a view's column combines: those in its name, else those of the

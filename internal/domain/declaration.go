@@ -71,9 +71,11 @@ type EntityDecl struct {
 	Children   []ChildDecl         `yaml:"children"`
 	Computed   []ComputedDecl      `yaml:"computed"`
 	References map[string]string   `yaml:"references"` // column -> type, where no foreign key says so
-	Match      *MatchDecl          `yaml:"match"`
-	Merge      *Merge              `yaml:"merge"`
-	Checks     []string            `yaml:"checks"` // SQL over rows (written or drafted) that returns sentences
+	// Polymorphic says by column which rows it names beside a column with their type; for views.
+	Polymorphic map[string]PolymorphicDecl `yaml:"polymorphic"`
+	Match       *MatchDecl                 `yaml:"match"`
+	Merge       *Merge                     `yaml:"merge"`
+	Checks      []string                   `yaml:"checks"` // SQL over rows (written or drafted) that returns sentences
 }
 
 // ChildDecl names a child type, and its column if several reference the parent.

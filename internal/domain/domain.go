@@ -223,7 +223,9 @@ type Column struct {
 	// FK is set if the column references another row, of an entity type or not. In an array column, each element is
 	// such a key.
 	FK *ForeignKey
-	// Unfolded columns of a view are filled from the composite key that another column holds.
+	// Instead are the other references of which a row sets one: setting this one clears them.
+	Instead []*Column
+	// Unfolded columns of a view are filled from the key that another column holds, a composite one or one of several types'.
 	Unfolded bool
 	// Repeats: of a view, it says no more than another column, which points to the row that it is part of the key of.
 	Repeats bool

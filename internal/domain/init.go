@@ -134,14 +134,14 @@ type initWriter struct {
 	source   *source // of the views; nil if the tables themselves are used
 	Owner    string
 	Entities []*initEntity
-	Left     []string                   // tables that get no type, with the reason
-	Unread   []string                   // tables of which no rows could be read, with the reason
-	keys     map[*catalogTable][]string // some keys that are texts, of the tables that may be read
-	blank    map[*Column]bool           // texts that are empty in some rows, instead of null
-	kinds    map[*catalogTable][]string // the types, in words of tables, of rows that a loose pair names
-	words    map[*Column][]string       // of texts named like a state, the few words that their rows have
-	tongues  map[*Column][]string       // in which languages a name stands there, the most frequent first
-	counted  map[*Column]string         // in which unit numbers count time since 1970
+	Left     []string                            // tables that get no type, with the reason
+	Unread   []string                            // tables of which no rows could be read, with the reason
+	keys     map[*catalogTable][]string          // some keys that are texts, of the tables that may be read
+	blank    map[*Column]bool                    // texts that are empty in some rows, instead of null
+	kinds    map[*catalogTable]map[string]string // the types of rows that a loose pair names, by the words of their tables
+	words    map[*Column][]string                // of texts named like a state, the few words that their rows have
+	tongues  map[*Column][]string                // in which languages a name stands there, the most frequent first
+	counted  map[*Column]string                  // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
 	sequences []string
 }
@@ -178,6 +178,7 @@ func (w *initWriter) choose() {
 		}
 		w.Entities = append(w.Entities, e)
 	}
+	w.pairTypes()
 	for _, e := range w.Entities {
 		e.findColumns()
 		e.findParent()
@@ -355,8 +356,11 @@ func (e *initEntity) findColumns() {
 			}
 		}
 	}
+	for name, to := range e.polymorphic() {
+		e.refs[name] = to
+	}
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
-		key := c.Name == owner || e.refs[c.Name] != nil || slices.Contains(e.Table.primary, c.Name) && !e.identifiesRow(c)
+		key := c.Name == owner || e.refs[c.Name] != nil || e.namesTypes(c) || slices.Contains(e.Table.primary, c.Name) && !e.identifiesRow(c)
 
 		return key || e.willBeHidden(c) || e.setAtChange(c) || goneNames.MatchString(snake(c.Name))
 	})

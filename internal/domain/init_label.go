@@ -153,7 +153,7 @@ func (e *initEntity) mayLack(name string) bool {
 	}
 
 	return slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool {
-		return fk.Name == name && e.Table.mayBeNull(fk.Columns)
+		return fk.Name == name && (fk.By != "" || e.Table.mayBeNull(fk.Columns))
 	})
 }
 
@@ -185,6 +185,9 @@ func (e *initEntity) whose() string {
 	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.refs[name] == e.Parent || e.refs[name] == e })
 	if len(names) == 0 || strings.Contains(e.Label, "_label") {
 		return ""
+	}
+	if said := e.about(); said != "" {
+		return said
 	}
 	name := names[max(0, slices.IndexFunc(names, func(name string) bool { return !e.mayLack(name) }))]
 	said := strings.TrimSuffix(strings.TrimSuffix(snake(name), "_id"), "_key")

@@ -15,7 +15,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable][]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
+	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[string]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
 		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
@@ -91,8 +91,15 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		return nil
 	}
 	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read types of "+t.Name,
-		fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL", quote(kind.Name), quote(w.Schema, t.Name)))
-	w.kinds[t] = each(found, func(name string) string { return Fold(snake(lastWord.FindString(name))) })
+		fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1", quote(kind.Name), quote(w.Schema, t.Name)))
+	w.kinds[t] = map[string]string{}
+	for _, name := range found {
+		word := Fold(snake(strings.ReplaceAll(name, ".", "_"))) // as Odoo's tables are called
+		if !slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.word() == word }) {
+			word = Fold(snake(lastWord.FindString(name)))
+		}
+		w.kinds[t][word] = name
+	}
 
 	return err
 }

@@ -134,7 +134,7 @@ func (e *initEntity) Possible() []string {
 	set := e.Settable()
 	lacks := func(c *Column) bool {
 		create, update := e.filledSQL(c)
-		folded := slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool { return slices.Contains(fk.Columns, c.Name) })
+		folded := slices.ContainsFunc(e.source.foldedKeys(e.Table), func(fk foldedFK) bool { return slices.Contains(fk.Columns, c.Name) || fk.By == c.Name })
 
 		given := create+update != "" || folded || c.Name == e.ownerColumn() || slices.Contains(set, c.Name)
 

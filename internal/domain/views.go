@@ -193,7 +193,7 @@ func (v *viewedType) check() error {
 		}
 	}
 
-	return nil
+	return v.checkPolymorphic()
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
@@ -264,6 +264,9 @@ func (v *viewedType) Columns() string {
 		if target := v.cat.table(fk.Table); v.foldsKey(target) {
 			value = foldSQL("t", target, fk.Columns, fk.Targets)
 		}
+		if fk.By != "" {
+			value = fmt.Sprintf("CASE WHEN t.%s = %s THEN %s END", quote(fk.By), literalSQL(fk.Word), value)
+		}
 		columns = append(columns, value+" AS "+quote(fk.Name))
 	}
 	version := "t.xmin::text"
@@ -294,10 +297,13 @@ type foldedFK struct {
 	catalogFK
 
 	Name string
+	// By is the column that says by this Word that the key is one of the type's; "" where it always is.
+	By, Word string
 }
 
-// foldedKeys are a table's foreign keys to composite keys, and the one that is the row's own key, as a student's, who is a person: one
-// column cannot be the refs of two rows. The first to another type is named after the type, further ones, and those to the row's own type, also after their columns.
+// foldedKeys are a table's foreign keys to composite keys, the one that is the row's own key, as a student's, who is a person, since
+// one column cannot be the refs of two rows, and those to one of several types. The first to another type is named after the type,
+// further ones, and those to the row's own type, also after their columns.
 func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 	var found []foldedFK
 	for _, fk := range t.foreignKeys {
@@ -310,10 +316,10 @@ func (s *source) foldedKeys(t *catalogTable) []foldedFK {
 		if fk.Table == t.Name || slices.ContainsFunc(found, func(other foldedFK) bool { return other.Table == fk.Table }) {
 			name = foldedName(to.Type, fk.Columns...)
 		}
-		found = append(found, foldedFK{fk, name})
+		found = append(found, foldedFK{catalogFK: fk, Name: name})
 	}
 
-	return found
+	return append(found, s.polymorphicKeys(t)...)
 }
 
 // isWhole reports whether a foreign key is the key of its own row. Who a row belongs to needs no second column.
@@ -376,21 +382,4 @@ func (v *viewedType) whyByFunction() string {
 	default:
 		return ""
 	}
-}
-
-// guardedKeys are the foreign keys that could be set to reference another person's row.
-func (v *viewedType) guardedKeys() []catalogFK {
-	var found []catalogFK
-	for _, fk := range v.Table.foreignKeys {
-		target := v.cat.table(fk.Table)
-		if fk.Schema != v.decl.Source.Schema || target == nil || !v.hasOwner(target) {
-			continue
-		}
-		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }
-		if slices.ContainsFunc(fk.Columns, set) || set(v.foldedName(v.Table, fk)) {
-			found = append(found, fk)
-		}
-	}
-
-	return found
 }

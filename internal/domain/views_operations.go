@@ -157,10 +157,5 @@ func (s *source) keyParts(f wrappedFunction) []string {
 
 // tableOf is the table of a type, nil for none.
 func (s *source) tableOf(entityType string) *catalogTable {
-	i := slices.IndexFunc(s.decl.Entities, func(e EntityDecl) bool { return e.Type == entityType })
-	if i < 0 {
-		return nil
-	}
-
-	return s.cat.table(s.decl.Entities[i].Table)
+	return find(s.cat.tables, func(t *catalogTable) bool { return s.entities[t.Name] != nil && s.entities[t.Name].Type == entityType })
 }

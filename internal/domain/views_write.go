@@ -18,6 +18,7 @@ type pointing struct {
 	Was           string // the same columns before
 	Target        *catalogTable
 	Rows          string // those that it may point at
+	Still         string // of a key to one of several types, that it is to this one; "" for any other
 }
 
 // Unfolded are the composite keys that a writer may set.
@@ -25,7 +26,12 @@ func (v *viewedType) Unfolded() []pointing {
 	var found []pointing
 	for _, fk := range v.foldedKeys(v.Table) {
 		if slices.Contains(v.settable(), fk.Name) {
-			found = append(found, pointing{Column: quote(fk.Name), Into: fromNew(fk.Columns), Targets: listed(fk.Targets, "p.%s", ", "), Target: v.cat.table(fk.Table)})
+			p := pointing{Column: quote(fk.Name), Into: fromNew(fk.Columns), Targets: listed(fk.Targets, "p.%s", ", "), Target: v.cat.table(fk.Table)}
+			if fk.By != "" {
+				by := fromNew([]string{fk.By})
+				p.Into, p.Targets, p.Still = p.Into+", "+by, p.Targets+", "+literalSQL(fk.Word), by+" = "+literalSQL(fk.Word)
+			}
+			found = append(found, p)
 		}
 	}
 
@@ -64,7 +70,7 @@ func (v *viewedType) Set() []string {
 	}
 	for _, fk := range v.foldedKeys(v.Table) {
 		if slices.Contains(v.settable(), fk.Name) {
-			names = appendNew(names, fk.Columns...)
+			names = appendNew(names, append(fk.Columns, nonEmpty(fk.By)...)...)
 		}
 	}
 
@@ -205,4 +211,21 @@ func (v *viewedType) Updatable() []string {
 	}
 
 	return v.Released()
+}
+
+// guardedKeys are the foreign keys that could be set to reference another person's row.
+func (v *viewedType) guardedKeys() []catalogFK {
+	var found []catalogFK
+	for _, fk := range v.Table.foreignKeys {
+		target := v.cat.table(fk.Table)
+		if fk.Schema != v.decl.Source.Schema || target == nil || !v.hasOwner(target) {
+			continue
+		}
+		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }
+		if slices.ContainsFunc(fk.Columns, set) || set(v.foldedName(v.Table, fk)) {
+			found = append(found, fk)
+		}
+	}
+
+	return found
 }

@@ -1,0 +1,131 @@
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A row may be about one of any type: commentable_type says which table commentable_id is a key of. Views show such a pair as a
+// reference to each declared type, of which at most one is set, and turn the one that is written back into the pair.
+
+// PolymorphicDecl says which rows a column holds keys of.
+type PolymorphicDecl struct {
+	By    string            `yaml:"by"`    // the column that says the type of each row's
+	Types map[string]string `yaml:"types"` // its value -> type
+}
+
+// polymorphicName is the view's column for the rows of a type that a column names: commentable_id names a commentable_post.
+func polymorphicName(column, to string) string {
+	name, _ := keyOf(column)
+
+	return strings.TrimPrefix(name+"_"+to, "_")
+}
+
+// references are the columns that lead to rows of a type, where no foreign key says so.
+func (e *EntityDecl) references() map[string]string {
+	all := map[string]string{}
+	for column, p := range e.Polymorphic {
+		for _, to := range p.Types {
+			all[polymorphicName(column, to)] = to
+		}
+	}
+	for column, to := range e.References {
+		all[column] = to
+	}
+
+	return all
+}
+
+// polymorphicKeys are the references that a view makes of such pairs, always in one order.
+func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
+	e := s.entities[t.Name]
+	if e == nil {
+		return nil
+	}
+	for _, column := range sortedKeys(e.Polymorphic) {
+		p := e.Polymorphic[column]
+		for _, word := range sortedKeys(p.Types) {
+			if target := s.tableOf(p.Types[word]); target != nil && target.plainKey() {
+				fk := catalogFK{Columns: []string{column}, Schema: s.decl.Source.Schema, Table: target.Name, Targets: s.viewKey(target)}
+				found = append(found, foldedFK{fk, polymorphicName(column, p.Types[word]), p.By, word})
+			}
+		}
+	}
+
+	return found
+}
+
+// checkPolymorphic refuses pairs that no view can take apart.
+func (v *viewedType) checkPolymorphic() error {
+	for _, column := range sortedKeys(v.Decl.Polymorphic) {
+		p := v.Decl.Polymorphic[column]
+		id, kind, named := v.Table.column(column), v.Table.column(p.By), map[string]bool{}
+		if id == nil || kind == nil {
+			return fmt.Errorf("%s: polymorphic: %s has no columns %s and %s", v.Decl.Type, v.Table.Name, column, p.By)
+		}
+		for _, word := range sortedKeys(p.Types) {
+			to := p.Types[word]
+			switch target := v.tableOf(to); {
+			case target == nil:
+				return fmt.Errorf("%s: polymorphic: there is no entity type %s", v.Decl.Type, to)
+			case !target.plainKey() || target.column(target.primary[0]).Kind != id.Kind:
+				return fmt.Errorf("%s: polymorphic: %s is %s, which is not what keys of %s are", v.Decl.Type, column, id.Type, to)
+			case named[to]:
+				return fmt.Errorf("%s: polymorphic: %s has two words for %s, and a new row only one", v.Decl.Type, p.By, to)
+			case v.Table.column(polymorphicName(column, to)) != nil:
+				return fmt.Errorf("%s: polymorphic: %s has a column %s of its own", v.Decl.Type, v.Table.Name, polymorphicName(column, to))
+			}
+			named[to] = true
+		}
+	}
+
+	return nil
+}
+
+// alternatives are the view's columns of which a row sets one at most.
+type alternatives struct {
+	Names []string
+	Key   string // the column that each of them stands for
+	Must  bool   // a new row has to set one
+}
+
+// OneOf are those that a writer may set.
+func (v *viewedType) OneOf() (found []alternatives) {
+	for _, column := range sortedKeys(v.Decl.Polymorphic) {
+		a := alternatives{Key: column, Must: v.Table.column(column).Required()}
+		for _, fk := range v.polymorphicKeys(v.Table) {
+			if fk.holds(column) && slices.Contains(v.settable(), fk.Name) {
+				a.Names = append(a.Names, fk.Name)
+			}
+		}
+		if len(a.Names) > 0 {
+			found = append(found, a)
+		}
+	}
+
+	return found
+}
+
+// bindPolymorphic says of the references what holds for a pair, and marks the pair if a view's trigger fills it.
+func (b *typeBinder) bindPolymorphic() {
+	if len(b.own.Polymorphic) > 0 && !b.table.View {
+		b.problemf("polymorphic", "polymorphic: only views show such a pair as references; name the source")
+	}
+	for _, column := range sortedKeys(b.own.Polymorphic) {
+		p := b.own.Polymorphic[column]
+		keys := slices.DeleteFunc(slices.Clone(b.Columns), func(c *Column) bool {
+			return !c.Writable || !slices.ContainsFunc(slices.Collect(maps.Values(p.Types)), func(to string) bool { return c.Name == polymorphicName(column, to) })
+		})
+		one := "A row has one of " + strings.Join(each(keys, func(c *Column) string { return c.Name }), ", ") + "."
+		for _, c := range keys {
+			c.Comment, c.Instead = one, slices.DeleteFunc(slices.Clone(keys), func(other *Column) bool { return other == c })
+		}
+		for _, c := range []*Column{b.Column(column), b.Column(p.By)} {
+			if c != nil {
+				c.Unfolded = c.Unfolded || len(keys) > 0
+			}
+		}
+	}
+}

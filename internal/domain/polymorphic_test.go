@@ -1,0 +1,73 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/internal/domain"
+)
+
+// press has comments about two kinds of rows, as Rails keeps them.
+const press = `CREATE SCHEMA press; CREATE TABLE press.users (id serial PRIMARY KEY, name text NOT NULL);
+CREATE TABLE press.posts (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.users, title text NOT NULL);
+CREATE TABLE press.deals (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.users, name text NOT NULL);
+CREATE TABLE press.comments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.users, commentable_type varchar NOT NULL, commentable_id bigint NOT NULL, body text NOT NULL);
+INSERT INTO press.users (name) VALUES ('Ada'), ('Eve');
+INSERT INTO press.posts (user_id, title) VALUES (1, 'Rain'), (2, 'Snow'); INSERT INTO press.deals (user_id, name) VALUES (1, 'Acme');
+INSERT INTO press.comments (user_id, commentable_type, commentable_id, body) VALUES (1, 'Blog::Post', 1, 'Yes'), (1, 'Deal', 1, 'No')`
+
+const commentsWrite = "    # read only; to allow more: writes: [create, update, delete] and columns: [body, commentable_post, commentable_deal]"
+
+// A pair of a type and a key, to which no foreign key leads, is a reference to each type: comments could neither be read by what they
+// are about, nor created.
+func TestPolymorphicPairsAreReferences(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, press)
+	d := attached(t, tx, "press", commentsWrite, "    writes: [create, update, delete]\n    columns: [body, commentable_post, commentable_deal]")
+	require.Contains(t, d.Text, "    polymorphic: {commentable_id: {by: commentable_type, types: {\"Blog::Post\": post, \"Deal\": deal}}} # unsure")
+	require.Contains(t, d.Text, `    spoken: "{body}{?commentable_deal:, deal: {_commentable_deal_label}}{?commentable_post:, post: {_commentable_post_label}}"`)
+	comment := d.ByType("comment")
+	require.Equal(t, "post", comment.Column("commentable_post").Target().Type)
+	require.Equal(t, "deal", comment.Column("commentable_deal").Target().Type)
+	require.True(t, comment.Column("commentable_id").Hidden)
+	require.False(t, comment.Column("commentable_id").Writable)
+
+	read := func() string {
+		return as(t, tx, adaID, `SELECT string_agg(concat_ws(' ', body, 'p' || commentable_post, 'd' || commentable_deal), ', ' ORDER BY id) FROM press_alfred.comments`)
+	}
+	require.Equal(t, "Yes p1, No d1", read())
+	set := func(sql string) string { return as(t, tx, adaID, sql+` RETURNING commentable_type || commentable_id`) }
+	require.Equal(t, "Blog::Post1", set(`INSERT INTO press_alfred.comments (body, commentable_post) VALUES ('New', 1)`))
+	require.Equal(t, "Deal1", set(`UPDATE press_alfred.comments SET commentable_deal = 1 WHERE body = 'Yes'`))
+	require.Equal(t, "Blog::Post1", set(`UPDATE press_alfred.comments SET commentable_deal = NULL, commentable_post = 1 WHERE body = 'Yes'`))
+	require.Equal(t, "Blog::Post1", set(`UPDATE press_alfred.comments SET commentable_deal = NULL WHERE body = 'Yes'`), "it named none")
+	require.Contains(t, set(`UPDATE press_alfred.comments SET commentable_post = NULL WHERE body = 'Yes'`), "violates not-null constraint")
+	require.Contains(t, set(`UPDATE press_alfred.comments SET commentable_post = 2 WHERE body = 'Yes'`), "There is no such row of posts.", "it is Eve's")
+	require.Contains(t, set(`INSERT INTO press_alfred.comments (body, commentable_post, commentable_deal) VALUES ('Both', 1, 1)`), "A row has only one of commentable_post, commentable_deal.")
+}
+
+// What no view can take apart is refused with its reason.
+func TestPolymorphicPairsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, press+`; CREATE TABLE press.pages (slug text PRIMARY KEY, user_id integer NOT NULL REFERENCES press.users)`)
+	for types, why := range map[string]string{
+		`{Deal: offer}`:             "there is no entity type offer",
+		`{Page: page}`:              "commentable_id is bigint, which is not what keys of page are",
+		`{Deal: deal, Offer: deal}`: "commentable_type has two words for deal, and a new row only one",
+	} {
+		text, err := domain.InitViews(t.Context(), tx, "press", "")
+		require.NoError(t, err)
+		decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.Replace(text, `{"Blog::Post": post, "Deal": deal}`, types, 1))}}, "d.yaml")
+		require.NoError(t, err)
+		_, _, err = domain.Views(t.Context(), tx, decl)
+		require.ErrorContains(t, err, "comment: polymorphic: "+why)
+	}
+}
