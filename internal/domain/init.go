@@ -61,6 +61,10 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		if err := w.readSamples(ctx, tx); err != nil {
 			return "", err
 		}
+		w.pairTables()
+		if err := w.leadToPeople(ctx, tx); err != nil {
+			return "", err
+		}
 	}
 	w.choose()
 
@@ -138,6 +142,7 @@ type initWriter struct {
 	Unread   []string                            // tables of which no rows could be read, with the reason
 	keys     map[*catalogTable][]string          // some keys that are texts, of the tables that may be read
 	blank    map[*Column]bool                    // texts that are empty in some rows, instead of null
+	lacking  map[*Column]float64                 // of texts, the share of rows without one
 	kinds    map[*catalogTable]map[string]string // the types of rows that a loose pair names, by the words of their tables
 	words    map[*Column][]string                // of texts named like a state, the few words that their rows have
 	tongues  map[*Column][]string                // in which languages a name stands there, the most frequent first
@@ -178,7 +183,9 @@ func (w *initWriter) choose() {
 		}
 		w.Entities = append(w.Entities, e)
 	}
-	w.pairTypes()
+	if w.source != nil { // some are left out, and all have their types by now
+		w.pair(each(w.Entities, func(e *initEntity) *catalogTable { return e.Table }))
+	}
 	for _, e := range w.Entities {
 		e.findColumns()
 		e.findParent()
@@ -188,7 +195,7 @@ func (w *initWriter) choose() {
 
 func (w *initWriter) whyLeftOut(t *catalogTable) string {
 	switch {
-	case bookkeeping.MatchString(t.Name) || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
+	case bookkeeping.MatchString(t.Name) || t.column("whodunnit") != nil || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
 		return "by its name, its rows let people or programs in"

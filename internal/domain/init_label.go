@@ -15,7 +15,7 @@ func (e *initEntity) guessLabel() {
 	day := find(e.plain, func(c *Column) bool {
 		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
 	})
-	name, title, code, words := firstNamed(e.plain, wholeNames...), e.title(), firstNamed(e.plain, codeNames...), find(e.plain, isProse)
+	name, title, code, words := e.called(wholeNames...), e.title(), e.called(codeNames...), find(e.plain, isProse)
 	if e.isLink() {
 		day = nil
 	}
@@ -229,15 +229,23 @@ func rank(c *Column) int {
 
 // title is what a row is called that is no person: its title, or the column that is named like the table.
 func (e *initEntity) title() *Column {
-	if c := firstNamed(e.plain, titleNames...); c != nil {
+	if c := e.called(titleNames...); c != nil {
 		return c
 	}
-	own := firstNamed(e.plain, e.Kind, e.Kind+"_name")
-	if own == nil || own.Nullable {
+	own := e.called(e.Kind, e.Kind+"_name")
+	if own == nil {
+		return nil
+	}
+	if _, read := e.lacking[own]; own.Nullable && !read {
 		return nil
 	}
 
 	return own
+}
+
+// called is the text column with the first of these names that most rows have.
+func (e *initEntity) called(names ...string) *Column {
+	return firstNamed(slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool { return e.lacking[c] > 0.5 }), names...)
 }
 
 // numberNames are of texts and whole numbers by which people call a row that is known by its number, as an invoice.

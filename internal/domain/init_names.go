@@ -12,6 +12,7 @@ var (
 	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
 	groupNames  = regexp.MustCompile(`^(tenant|org|organi[sz]ation|company|team|household)(_?id)?$`) // of those, the ones of several people
 	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
+	workerNames = regexp.MustCompile(`_by$|^(assigned|delegated)_to$|^(assignee|author|reviewer|manager)$`)
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|ir_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.

@@ -5,22 +5,30 @@ import (
 	"strings"
 )
 
-// pairTypes declares of which types the rows are that a loose pair names, as far as rows tell.
-func (w *initWriter) pairTypes() {
-	if w.source == nil {
-		return
+// pairTables declares of which tables the rows are that a loose pair names, as far as rows tell. Where nothing else says whose rows
+// are, they are of those whom the others belong to.
+func (w *initWriter) pairTables() {
+	w.pair(w.cat.tables)
+	for _, t := range w.cat.tables {
+		if decl := w.source.entities[t.Name]; decl != nil && len(w.source.owningPairs(t)) > 0 {
+			decl.Reference = false
+		}
 	}
-	for _, e := range w.Entities {
-		kind, id := e.Table.loosePair()
+}
+
+// pair declares which of these tables' rows loose pairs name, by their types.
+func (w *initWriter) pair(named []*catalogTable) {
+	for _, t := range w.cat.tables {
+		kind, id := t.loosePair()
 		types := map[string]string{}
-		for _, to := range w.Entities {
-			word := w.kinds[e.Table][to.Table.word()]
-			if word != "" && to.Table.plainKey() && to.Table.column(to.Table.primary[0]).Kind == id.Kind && e.Table.column(polymorphicName(id.Name, to.Kind)) == nil {
-				types[word] = to.Kind
+		for _, to := range named {
+			word, e := w.kinds[t][to.word()], w.source.entities[to.Name]
+			if word != "" && e != nil && to.plainKey() && to.column(to.primary[0]).Kind == id.Kind && t.column(polymorphicName(id.Name, e.Type)) == nil {
+				types[word] = e.Type
 			}
 		}
-		if len(types) > 0 {
-			w.source.entities[e.Table.Name].Polymorphic = map[string]PolymorphicDecl{id.Name: {kind.Name, types}}
+		if decl := w.source.entities[t.Name]; decl != nil && id != nil {
+			decl.Polymorphic = map[string]PolymorphicDecl{id.Name: {kind.Name, types}}
 		}
 	}
 }
@@ -43,6 +51,9 @@ func (e *initEntity) Polymorphic() string {
 		return ""
 	}
 	for column, p := range e.source.entities[e.Table.Name].Polymorphic {
+		if len(p.Types) == 0 {
+			return ""
+		}
 		types := each(sortedKeys(p.Types), func(word string) string { return yamlName(word) + ": " + p.Types[word] })
 
 		return fmt.Sprintf("{%s: {by: %s, types: {%s}}}", yamlName(column), yamlName(p.By), strings.Join(types, ", "))
@@ -57,7 +68,7 @@ func (e *initEntity) namesTypes(c *Column) bool {
 		return false
 	}
 	for _, p := range e.source.entities[e.Table.Name].Polymorphic {
-		return p.By == c.Name
+		return p.By == c.Name && len(p.Types) > 0
 	}
 
 	return false

@@ -15,6 +15,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
+	w.lacking = map[*Column]float64{}
 	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[string]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
@@ -63,22 +64,28 @@ func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) e
 	return err
 }
 
-// readBlank finds the texts that may not be null and are empty in some rows: programs such as Django write "" for
-// nothing.
+// readBlank finds in how many rows a text is missing or empty, and the texts that may not be null and are empty in some: programs such
+// as Django write "" for nothing.
 func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool {
-		return !c.FreeText() || !c.Required() || t.unique(c.Name) || isSecret(c)
-	})
+	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool { return !c.FreeText() || isSecret(c) })
 	if len(texts) == 0 {
 		return nil
 	}
-	empty := strings.Join(each(texts, func(c *Column) string { return "coalesce(bool_or(" + quote(c.Name) + "::text = ''), false)" }), ", ")
-	var found []bool
-	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s] FROM (SELECT * FROM %s LIMIT 1000) AS t", empty, quote(w.Schema, t.Name))).Scan(&found); err != nil {
+	counted := func(what string) string {
+		return strings.Join(each(texts, func(c *Column) string { return fmt.Sprintf(what, quote(c.Name)) }), ", ")
+	}
+	var empty []bool
+	var lacking []float64
+	err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s], ARRAY[%s]::float8[] FROM (SELECT * FROM %s LIMIT 1000) AS t HAVING count(*) > 0",
+		counted("coalesce(bool_or(%s::text = ''), false)"), counted("avg(CASE WHEN %s::text <> '' THEN 0 ELSE 1 END)"), quote(w.Schema, t.Name))).Scan(&empty, &lacking)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("init domain: read texts of %s: %w", t.Name, err)
 	}
 	for i, c := range texts {
-		w.blank[c] = found[i]
+		w.blank[c], w.lacking[c] = empty[i] && c.Required() && !t.unique(c.Name), lacking[i]
 	}
 
 	return nil

@@ -325,7 +325,7 @@ func isProse(c *Column) bool {
 // letters is the type of texts too short for words.
 var letters = regexp.MustCompile(`^character( varying)?\([1-3]\)$`)
 
-var fewNames = regexp.MustCompile(`(^|_)(d?type|kind|status|state)$`)
+var fewNames = regexp.MustCompile(`(^|_)(d?type|kind|status|state|stage|priority)$`)
 
 // oneOfFew reports whether a column holds one word of a few, though only programs may know which.
 func oneOfFew(c *Column) bool {

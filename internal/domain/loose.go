@@ -66,12 +66,34 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 			if !is || to == nil || c == loose || slices.Equal(t.primary, []string{c.Name}) || !t.mayLead(c, to) {
 				continue
 			}
-			some, none, err := w.holdsKeys(ctx, tx, t, c, to)
+			holds, err := w.holdsKeys(ctx, tx, t, c, to)
 			if err != nil {
 				return err
 			}
-			if some || whole && !none {
+			if holds.some || whole && holds.all {
 				w.cat.lead(t, c, to)
+			}
+		}
+	}
+
+	return nil
+}
+
+// leadToPeople has columns point at the accounts that are named like those who had a part in a row, as assigned_to and completed_by,
+// and hold nothing but keys of accounts.
+func (w *initWriter) leadToPeople(ctx context.Context, tx pgx.Tx) error {
+	people := w.source.accounts
+	for _, t := range w.cat.tables {
+		for _, c := range t.columns {
+			if people == nil || !workerNames.MatchString(snake(c.Name)) || !t.mayLead(c, people) {
+				continue
+			}
+			holds, err := w.holdsKeys(ctx, tx, t, c, people)
+			if err != nil {
+				return err
+			}
+			if holds.some && holds.all {
+				w.cat.lead(t, c, people)
 			}
 		}
 	}
@@ -90,26 +112,29 @@ func (w *initWriter) calledLike(name string) (to *catalogTable, whole bool) {
 	return nil, false
 }
 
-// holdsKeysSQL reports whether some of a column's values are keys of a table, and whether none is though there are values.
-const holdsKeysSQL = `SELECT coalesce(bool_or(has), false), NOT coalesce(bool_or(has), true)
+// held says which of a column's values are keys of a table: some, and all, as also where there is no value.
+type held struct{ some, all bool }
+
+// holdsKeysSQL reads what a column holds.
+const holdsKeysSQL = `SELECT coalesce(bool_or(has), false), coalesce(bool_and(has), true)
 FROM (SELECT EXISTS (SELECT FROM %[3]s AS o WHERE o.%[4]s = t.%[2]s) AS has FROM (SELECT * FROM %[1]s LIMIT 1000) AS t WHERE t.%[2]s IS NOT NULL) AS t`
 
-// holdsKeys reports neither of tables that may not be read, and of views, which may take long.
-func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column, to *catalogTable) (some, none bool, err error) {
+// holdsKeys knows nothing of tables that may not be read, and of views, which may take long.
+func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column, to *catalogTable) (found held, err error) {
 	if t.View {
-		return false, false, nil
+		return held{all: true}, nil
 	}
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, quote(w.Schema, t.Name), quote(c.Name), quote(w.Schema, to.Name), quote(to.primary[0]))).Scan(&some, &none)
+		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, quote(w.Schema, t.Name), quote(c.Name), quote(w.Schema, to.Name), quote(to.primary[0]))).Scan(&found.some, &found.all)
 	})
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
-		return false, false, nil
+		return held{all: true}, nil
 	}
 	if err != nil {
-		return false, false, fmt.Errorf("init domain: read keys in %s.%s: %w", t.Name, c.Name, err)
+		return held{}, fmt.Errorf("init domain: read keys in %s.%s: %w", t.Name, c.Name, err)
 	}
 
-	return some, none, nil
+	return found, nil
 }
 
 // ByName are the columns whose names alone say where they point, with their types.

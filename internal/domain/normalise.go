@@ -26,6 +26,10 @@ func Singular(word string) string {
 		return word
 	case hasSuffix(word, "series", "species"):
 		return word
+	case strings.HasSuffix(word, "people"):
+		return strings.TrimSuffix(word, "people") + "person"
+	case strings.HasSuffix(word, "children"):
+		return strings.TrimSuffix(word, "ren")
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
 		return word[:len(word)-3] + "y"
 	case hasSuffix(word, "elves", "oaves", "eaves"):

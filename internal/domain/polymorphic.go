@@ -57,6 +57,34 @@ func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
 	return found
 }
 
+// owningPairs are those of a table by which alone its rows are somebody's: an address is that of whom the account or contact is.
+func (s *source) owningPairs(t *catalogTable) []foldedFK {
+	if s.begins(t) || s.owningKey(t) != nil {
+		return nil
+	}
+
+	return slices.DeleteFunc(s.polymorphicKeys(t), func(fk foldedFK) bool {
+		target := s.cat.table(fk.Table)
+
+		return !s.begins(target) && s.owningKey(target) == nil
+	})
+}
+
+// isAboutOwn is the SQL condition that a pair names a row of the user's.
+func (s *source) isAboutOwn(pairs []foldedFK, alias string, depth int) (string, error) {
+	var ways []string
+	for _, fk := range pairs {
+		target, above := s.cat.table(fk.Table), fmt.Sprintf("p%d", depth)
+		owned, err := s.ownedSQL(target, above, depth+1)
+		if err != nil {
+			return "", err
+		}
+		ways = append(ways, fmt.Sprintf("%s.%s = %s AND %s", alias, quote(fk.By), literalSQL(fk.Word), s.among(tuple(alias, fk.Columns), target, above, fk.Targets, owned)))
+	}
+
+	return "(" + strings.Join(ways, " OR ") + ")", nil
+}
+
 // checkPolymorphic refuses pairs that no view can take apart.
 func (v *viewedType) checkPolymorphic() error {
 	for _, column := range sortedKeys(v.Decl.Polymorphic) {

@@ -52,6 +52,27 @@ func TestPolymorphicPairsAreReferences(t *testing.T) {
 	require.Contains(t, set(`INSERT INTO press_alfred.comments (body, commentable_post, commentable_deal) VALUES ('Both', 1, 1)`), "A row has only one of commentable_post, commentable_deal.")
 }
 
+// Rows that nothing else gives to anybody belong to whom those belong to that they are about: addresses and tags were left out.
+func TestRowsBelongToWhomTheyAreAbout(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, press+`; CREATE TABLE press.people (id serial PRIMARY KEY, deal_id integer NOT NULL REFERENCES press.deals, name text NOT NULL);
+INSERT INTO press.deals (user_id, name) VALUES (2, 'Hooli'); INSERT INTO press.people (deal_id, name) VALUES (1, 'Ann'), (2, 'Bob');
+CREATE TABLE press.addresses (id serial PRIMARY KEY, addressable_type varchar, addressable_id integer, street text NOT NULL);
+INSERT INTO press.addresses (addressable_type, addressable_id, street) VALUES ('Deal', 1, 'Mill'), ('Deal', 2, 'Hill'), ('Person', 1, 'Park'), ('Person', 2, 'Lake'), ('Ship', 1, 'Sea')`)
+	d := attached(t, tx, "press", "    # read only; to allow more: writes: [create, update, delete] and columns: [street, addressable_deal, addressable_person]",
+		"    writes: [create, update, delete]\n    columns: [street, addressable_deal, addressable_person]")
+	require.NotNil(t, d.ByType("address"))
+	streets := func(user string) string {
+		return as(t, tx, user, `SELECT string_agg(street, ' ' ORDER BY street) FROM press_alfred.addresses`)
+	}
+	require.Equal(t, "Mill Park", streets(adaID))
+	require.Equal(t, "Hill Lake", streets(eveID))
+	require.Equal(t, "1", as(t, tx, adaID, `INSERT INTO press_alfred.addresses (street, addressable_person) VALUES ('Pier', 1) RETURNING addressable_person`))
+	require.Contains(t, as(t, tx, adaID, `UPDATE press_alfred.addresses SET addressable_person = 2 WHERE street = 'Park' RETURNING street`), "There is no such row of people.")
+}
+
 // What no view can take apart is refused with its reason.
 func TestPolymorphicPairsThatDoNotFit(t *testing.T) {
 	t.Parallel()

@@ -124,6 +124,9 @@ func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error)
 	if c := s.columns[t]; c != "" {
 		return s.isAccount(alias, c), nil
 	}
+	if pairs := s.owningPairs(t); len(pairs) > 0 {
+		return s.isAboutOwn(pairs, alias, depth)
+	}
 
 	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, members, or reference: true", t.Name, s.ownerWord())
 }

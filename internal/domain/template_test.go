@@ -148,7 +148,7 @@ func TestFold(t *testing.T) {
 	for word, want := range map[string]string{
 		"Meal Plans": "meal_plan", "meal-plan": "meal_plan", "meal_plans": "meal_plan", "berries": "berry", "time_series": "time_series", "dishes": "dish",
 		"tomatoes": "tomato", "boxes": "box", "glass": "glass", "asparagus": "asparagus", "eggs": "egg", "Inventory": "inventory",
-		"gas": "gas", "shelves": "shelf", "olives": "olive", "": "", "recipes": "recipe",
+		"gas": "gas", "people": "person", "grandchildren": "grandchild", "shelves": "shelf", "olives": "olive", "": "", "recipes": "recipe",
 	} {
 		require.Equal(t, want, domain.Fold(word), word)
 	}

@@ -240,10 +240,20 @@ func (v *viewedType) Parents() []*catalogTable {
 	if v.Decl.Reference {
 		return nil
 	}
-	way := v.wayUp(v.Table)
-	found := way[1:]
-	for _, m := range v.shared[way[len(way)-1]] {
+
+	return v.consulted(v.Table)
+}
+
+// consulted are the tables that say whose the rows of one are.
+func (s *source) consulted(t *catalogTable) []*catalogTable {
+	way := s.wayUp(t)
+	found, last := way[1:], way[len(way)-1]
+	for _, m := range s.shared[last] {
 		found = append(found, m.table)
+	}
+	for _, fk := range s.owningPairs(last) {
+		target := s.cat.table(fk.Table)
+		found = append(found, append(s.consulted(target), target)...)
 	}
 
 	return found
