@@ -65,7 +65,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	t.Parallel()
 
 	b := setupLab(t)
-	require.Contains(t, b.kit.ByType("people").Describe(), "- badge: text, at most 4 characters\n")
+	require.Contains(t, b.kit.ByType("person").Describe(), "- badge: text, at most 4 characters\n")
 	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "badge": "A1", "rate": 12.5, "starts": "08:30", "pause": "45 min", "initials": "AL", "shifts": [1, 2]}}`)
 	for value, want := range map[string]string{
 		`"badge": "too long"`:        "badge cannot hold this value: a text is too long, it may have 4 characters.",
@@ -86,13 +86,13 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 		`"name": null`:               "name ",
 		`"salary": 3`:                `people has no column "salary" to write.`,
 		`"team_id": 990001`:          "990001 does not exist in this conversation",
-		`"team_id": "people_1"`:      "but a team is needed here",
+		`"team_id": "person_1"`:      "but a team is needed here",
 		`"team_id": ["team_1"]`:      "team_1 does not exist in this conversation",
 	} {
 		row := strings.Replace(`{"name": "Eve", `+value+`}`, `"name": "Eve", "name"`, `"name"`, 1)
 		for _, c := range []struct{ tool, args string }{
 			{vocab.ToolCreate, `{"table": "people", "data": [{"name": "Eve", "badge": "E1"}, ` + row + `]}`},
-			{vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {` + value + `}}`},
+			{vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_1"}], "data": {` + value + `}}`},
 		} {
 			result := b.decide("write", call(c.tool, c.args)).Results[0]
 			require.Contains(t, result.ErrorMessage, want, c.args)
@@ -135,7 +135,7 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	require.Empty(t, read[0]["badge"])
 	require.Equal(t, "B2", query[string](b, `SELECT room::text FROM lab.people`))
 	require.Equal(t, 1, b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "room", "op": "=", "value": "B2"}, {"field": "keys", "op": "contains", "value": ["a"]}]}`).RowCount)
-	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
 	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }
 
@@ -145,13 +145,13 @@ func TestRowsInCircles(t *testing.T) {
 
 	b := setupLab(t)
 	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": [{"name": "Ada"}, {"name": "Bob"}]}`)
-	b.ok("write", vocab.ToolCreate, `{"table": "teams", "data": {"name": "Red", "lead_id": "people_1"}}`)
-	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"team_id": "team_1", "mentor_id": "people_1"}}`)
-	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_2"}], "data": {"mentor_id": "people_1"}}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "teams", "data": {"name": "Red", "lead_id": "person_1"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_1"}], "data": {"team_id": "team_1", "mentor_id": "person_1"}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_2"}], "data": {"mentor_id": "person_1"}}`)
 	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "detail": "full", "order_by": "name"}`))
-	require.Equal(t, []string{"people_1", "people_1"}, column[string](rows, "mentor_id"))
+	require.Equal(t, []string{"person_1", "person_1"}, column[string](rows, "mentor_id"))
 	require.Equal(t, []string{"Ada", "Ada"}, column[string](rows, "_mentor_id_label"))
-	require.Contains(t, b.refused("write", vocab.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}]}`, crud.CodeConflict), "still in use")
+	require.Contains(t, b.refused("write", vocab.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_1"}]}`, crud.CodeConflict), "still in use")
 	require.NotRegexp(t, `(99|88)000\d`, query[string](b, `SELECT string_agg(rows::text || coalesce(error_message, ''), '') FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
 }
 

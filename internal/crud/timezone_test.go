@@ -70,15 +70,15 @@ func TestDraftsKeepLocalTimes(t *testing.T) {
 
 	b := setupLab(t)
 	b.moveTo("America/New_York")
-	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "people", "content": {"name": "Ada", "at": "2026-07-03T18:30"}}]}`)
+	b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "person", "content": {"name": "Ada", "at": "2026-07-03T18:30"}}]}`)
 	for filter, found := range map[string]int{
 		`{"field": "at", "op": "=", "value": "2026-07-03T18:30:00-04:00"}`: 1,
 		`{"field": "at", "op": ">=", "value": "2026-07-03"}`:               1,
 		`{"field": "at", "op": "<", "value": "2026-07-03T18:30:00"}`:       0,
 	} {
-		require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "gen_people_1"}, `+filter+`]}`)), found, filter)
+		require.Len(t, b.rows(b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "gen_person_1"}, `+filter+`]}`)), found, filter)
 	}
-	b.ok("write", vocab.ToolCreate, `{"table": "people", "from_ref": "gen_people_1"}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "people", "from_ref": "gen_person_1"}`)
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM lab.people WHERE at = '2026-07-03 22:30Z'`))
 }
 
@@ -91,7 +91,7 @@ func TestUndoAfterAMoveToAnotherTimeZone(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "people", "data": {"name": "Ada", "at": "2026-07-03T18:30", "calls": ["2026-07-03T18:30"]}}`)
 	b.nextTurn()
 	turn, number := b.scope.TurnID, b.scope.Turn
-	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"at": "2026-07-04T18:30", "calls": ["2026-07-04T18:30"]}}`)
+	b.ok("write", vocab.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "person_1"}], "data": {"at": "2026-07-04T18:30", "calls": ["2026-07-04T18:30"]}}`)
 	b.moveTo("Asia/Tokyo")
 	b.nextTurn()
 	b.undone(turn, number)
