@@ -301,3 +301,24 @@ func TestLinksAreNamedByTheirEnds(t *testing.T) {
 	require.True(t, asked("empty the sale"))
 	require.False(t, asked("take the fleece and the tents out of the sale"))
 }
+
+const chores = `CREATE SCHEMA chores;
+CREATE TABLE chores.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE chores.homes (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id integer NOT NULL REFERENCES chores.users, name text NOT NULL);
+CREATE TABLE chores.rooms (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, home_id integer NOT NULL REFERENCES chores.homes, name text NOT NULL, UNIQUE (home_id, name));
+CREATE TABLE chores.jobs (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, title text NOT NULL, home_id integer NOT NULL REFERENCES chores.homes, room_id integer NOT NULL REFERENCES chores.rooms);
+INSERT INTO chores.users VALUES (1, 'Ada'), (2, 'Eve');
+INSERT INTO chores.homes (user_id, name) VALUES (1, 'Flat'), (1, 'Cabin');
+INSERT INTO chores.rooms (home_id, name) VALUES (1, 'Kitchen'), (2, 'Kitchen'), (2, 'Porch');
+INSERT INTO chores.jobs (title, home_id, room_id) VALUES ('Sweep', 1, 1), ('Scrub', 2, 2), ('Paint', 2, 3)`
+
+// Whoever is asked about rows of one name is told whose each is, whatever else tells them apart.
+func TestQuestionsSayWhoseNamesakesAre(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "chores", chores+`;
+		CREATE TABLE chores.steps (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job_id integer NOT NULL REFERENCES chores.jobs ON DELETE CASCADE, title text NOT NULL, due date);
+		INSERT INTO chores.steps (job_id, title, due) VALUES (1, 'Dust', '2026-12-03'), (2, 'Dust', '2026-12-04'), (3, 'Dry', NULL)`, map[string][]string{"step": {"job_id", "title", "due"}})
+	b.read("steps")
+	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "steps", "filters": [{"field": "title", "op": "=", "value": "Dust"}], "set": [{"column": "due", "value": "2026-12-24"}]}`)).Approval
+	require.Contains(t, asked.Text, "This would change 2 steps (due: Thu Dec 24, 2026): Dust, due: Dec 3, 2026, job Sweep; Dust, due: Dec 4, 2026, job Scrub. Shall I?")
+}

@@ -1,7 +1,6 @@
 package crud
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,15 +21,15 @@ var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
 // namedConditions are the conditions of filters that name the row a column points to, as product_id = "Ground Coffee":
 // without them, a model reads products to get a ref that it needs for nothing else. A name counts only if exactly one row of the
-// user's has it, or one of those that the known conditions leave. What nothing is called is returned.
-func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, known []condition) (found []condition, unknown []registry.Filter, err error) {
-	var ambiguous []registry.Filter
-	var refused error
+// user's has it. Filters that name no row are returned.
+func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (found []condition, unknown []registry.Filter, err error) {
 	for _, filter := range filters {
-		keys, err := keysOfFilter(ctx, tx, e, filter, slices.Concat(known, found))
+		target, names := namedTarget(e, filter)
+		keys, err := keysOfNames(ctx, tx, target, filter, names)
+		if err == nil && len(keys) == 0 && len(names) == 1 {
+			keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
+		}
 		switch {
-		case isExplained(err):
-			ambiguous, refused = append(ambiguous, filter), cmp.Or(refused, err)
 		case err != nil:
 			return nil, nil, err
 		case len(keys) == 0:
@@ -39,41 +38,20 @@ func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters [
 			found = append(found, condition{column: e.ColumnOrPath(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
 		}
 	}
-	if refused == nil || len(ambiguous) == len(filters) {
-		return found, unknown, refused
-	}
-	more, none, err := namedConditions(ctx, tx, e, ambiguous, slices.Concat(known, found)) // what has been found may decide
 
-	return append(found, more...), append(unknown, none...), err
-}
-
-// keysOfFilter are the keys of the rows that a filter names.
-func keysOfFilter(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, known []condition) ([]string, error) {
-	target, names := namedTarget(e, filter)
-	keys, err := keysOfNames(ctx, tx, target, filter, names)
-	if err == nil && len(keys) == 0 && len(names) == 1 {
-		keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
-	}
-	if isExplained(err) {
-		if own, failed := keysWithin(ctx, tx, target, asList(filter.Value), within(e, e.ColumnOrPath(filter.Field), known)); own != nil || failed != nil {
-			return own, failed
-		}
-	}
-
-	return keys, err
+	return found, unknown, nil
 }
 
 // takeNamesFromRows takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
 // model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows. held are keys
-// that the rows hold already.
-func (d *decision) takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, held map[string]any, rows ...map[string]any) ([]map[string]any, error) {
+// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows.
+func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
 		found[i] = map[string]any{}
 	}
 	for _, c := range e.Columns {
-		if err := d.takeNamesFromColumn(ctx, tx, e, c, wrong, held, rows, found); err != nil {
+		if err := takeNamesFromColumn(ctx, tx, e, c, wrong, rows, found); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +60,7 @@ func (d *decision) takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.E
 }
 
 // takeNamesFromColumn is takeNamesFromRows for one column. For the first names that no row has, it says which are similar.
-func (d *decision) takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, held map[string]any, rows, found []map[string]any) error {
+func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
 	var (
 		target *domain.Entity
 		names  []string
@@ -108,13 +86,6 @@ func (d *decision) takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain
 		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
 		if len(same) == 0 && like != nil && len(like.Rows) > 0 {
 			same = keysOfSameWords(like, said)
-		}
-		if len(same) > 1 || len(same) == 0 && like != nil && len(like.Rows) > 0 {
-			if own, err := d.keyInRow(ctx, tx, e, c, held, rows[i], found[i]); err != nil {
-				return err
-			} else if own != nil {
-				same = own
-			}
 		}
 		switch {
 		case len(same) == 1:
@@ -155,7 +126,7 @@ func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, dr
 		return nil
 	}
 	var wrong faults
-	named, err := d.takeNamesFromRows(ctx, tx, e, &wrong, nil, drafts...)
+	named, err := takeNamesFromRows(ctx, tx, e, &wrong, drafts...)
 	if err == nil {
 		err = wrong.err()
 	}
@@ -311,13 +282,16 @@ func namingOf(e *domain.Entity) naming {
 	if names := nameColumns(e); len(names) == 1 {
 		return naming{lowered(names[0]), folded, each(e.Codes, lowered)}
 	}
-	by := namingBy(e, e.Label.Columns())
-	if by.sql == "" {
+	columns := e.Label.Columns()
+	if len(columns) == 0 || !areWords(e, columns, furthestName) {
 		return naming{words: folded, codes: each(e.Codes, lowered)}
 	}
-	by.codes = each(e.Codes, func(c *domain.Column) string { return plainSQL(lowered(c)) })
 
-	return by
+	return naming{
+		sql:   plainSQL("lower(" + wordsSQL(e, columns, furthestName) + ")"),
+		words: plainWords,
+		codes: each(e.Codes, func(c *domain.Column) string { return plainSQL(lowered(c)) }),
+	}
 }
 
 func lowered(c *domain.Column) string { return "lower(" + c.SQL() + "::text)" }
@@ -325,15 +299,6 @@ func lowered(c *domain.Column) string { return "lower(" + c.SQL() + "::text)" }
 // plainSQL is plainWords of a text in lower case.
 func plainSQL(text string) string {
 	return "btrim(regexp_replace(" + text + ", '" + apartWords + "', ' ', 'g'))"
-}
-
-// namingBy is what rows are called by these columns of their label.
-func namingBy(e *domain.Entity, columns []string) naming {
-	if len(columns) == 0 || !areWords(e, columns, furthestName) {
-		return naming{}
-	}
-
-	return naming{sql: plainSQL("lower(" + wordsSQL(e, columns, furthestName) + ")"), words: plainWords}
 }
 
 // plainWords are the words of a name, with nothing but a blank between them.

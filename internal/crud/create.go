@@ -110,11 +110,11 @@ func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, giv
 	var wrong faults
 	checked := checkedRows(e, given, &wrong)
 	rows := each(checked, func(row map[string]any) any { return row })
-	named, err := d.takeNamesFromRows(ctx, tx, e, &wrong, nil, checked...)
+	named, err := takeNamesFromRows(ctx, tx, e, &wrong, checked...)
 	parts := make([][]map[string]any, len(e.Children))
 	for i, child := range e.Children {
 		if err == nil {
-			parts[i], err = d.takeNamesFromRows(ctx, tx, child.Entity, &wrong, nil, partsIn(checked, child)...)
+			parts[i], err = takeNamesFromRows(ctx, tx, child.Entity, &wrong, partsIn(checked, child)...)
 		}
 	}
 	if err != nil {

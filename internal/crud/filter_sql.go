@@ -273,7 +273,7 @@ func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	if err != nil {
 		return nil, err
 	}
-	named, unknown, err := namedConditions(ctx, tx, e, names, list)
+	named, unknown, err := namedConditions(ctx, tx, e, names)
 	if err != nil {
 		return nil, err
 	}

@@ -50,22 +50,17 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	before, unfound := d.targets(ctx, tx, op.step, op.args.Filters)
-	if unfound != nil {
-		if !isExplained(unfound) {
-			return unfound
-		}
-		before = &loaded{Result: registry.Result{Entity: op.entity}} // what is wrong with the values is told first
-	}
-	op.before = before
-	named, err := d.takeNamesFromRows(ctx, tx, op.entity, &wrong, op.before.shared(), data)
+	named, err := takeNamesFromRows(ctx, tx, op.entity, &wrong, data)
 	if err != nil {
 		return err
 	}
-	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil || len(op.before.Rows) == 0 {
-		return cmp.Or(err, unfound)
+	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
+		return err
 	}
 	maps.Copy(op.written, named[0])
+	if op.before, err = d.targets(ctx, tx, op.step, op.args.Filters); err != nil || len(op.before.Rows) == 0 {
+		return err
+	}
 	if err := op.keepsStructure(); err != nil {
 		return err
 	}
