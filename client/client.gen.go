@@ -2517,7 +2517,7 @@ type ListRowsParams struct {
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Q Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing.
+	// Q Part of the name or, where no single column is one, of the label and the line; its words may be in any order.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Order Column to sort by, with - before it from the greatest; the type's own order if left out.

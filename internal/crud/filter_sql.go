@@ -13,74 +13,15 @@ import (
 	"alfred/registry"
 )
 
-// wording is how names of several words are looked for.
-type wording int
-
-const (
-	asEither  wording = iota // as they are written or, if no row has them so, with their words in any order
-	asWritten                // as they are written only
-	anyOrder                 // with their words in any order, too
-)
-
 // where is the condition of a read: all of filters and, if given, any one of or.
 func where(s *statement, e *domain.Entity, filters, or []condition) string {
-	q := &query{filters: filters, or: or}
-
-	return whereNames(s, e, filters, or, q.written(s, e))
-}
-
-// asWrittenSomewhere is the condition that some row has a name as it is written and matches all filters but of, which
-// asks for the name. holds is the condition that a row has it so.
-type asWrittenSomewhere func(of *condition, holds string) string
-
-// written returns that condition for the query's names, nil where it does not matter.
-func (q *query) written(s *statement, e *domain.Entity) asWrittenSomewhere {
-	switch q.names {
-	case asWritten:
-		return nil
-	case anyOrder:
-		return func(*condition, string) string { return "FALSE" }
-	default:
-		return func(of *condition, holds string) string {
-			filters, or := without(q.filters, of), without(q.or, of)
-			if len(or) < len(q.or) { // one of them is enough
-				or = nil
-			}
-
-			return "EXISTS (SELECT FROM " + e.SQL() + joinsFor(filteredColumns(q.filters, q.or)) +
-				" WHERE " + e.Owned() + " AND " + whereNames(s, e, filters, or, nil) + " AND " + holds + ")"
-		}
-	}
-}
-
-// whereNames is where, with the words of names in any order unless they are written so.
-func whereNames(s *statement, e *domain.Entity, filters, or []condition, written asWrittenSomewhere) string {
-	sql := func(list []condition) []string {
-		parts := make([]string, len(list))
-		for i := range list {
-			parts[i] = conditionSQL(s, e, &list[i], written)
-		}
-
-		return parts
-	}
-	all := strings.Join(sql(filters), " AND ")
+	sql := func(c condition) string { return conditionSQL(s, e, &c) }
+	all := joinEach(filters, " AND ", sql)
 	if len(or) > 0 {
-		all = strings.TrimPrefix(all+" AND (", " AND ") + strings.Join(sql(or), " OR ") + ")"
+		all = strings.TrimPrefix(all+" AND (", " AND ") + joinEach(or, " OR ", sql) + ")"
 	}
 
 	return cmp.Or(all, "TRUE")
-}
-
-// without are the conditions of a list but one of them.
-func without(list []condition, but *condition) []condition {
-	var kept []condition
-	for i := range list {
-		if &list[i] != but {
-			kept = append(kept, list[i])
-		}
-	}
-
-	return kept
 }
 
 // filteredColumns are the columns that filters look at.
@@ -107,14 +48,14 @@ func joinsFor(columns []*domain.Column) string {
 	return strings.Join(rows, "")
 }
 
-func conditionSQL(s *statement, e *domain.Entity, c *condition, written asWrittenSomewhere) string {
+func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 	switch {
 	case c.distance != "":
 		return "TRUE"
 	case c.pointing != nil:
 		return existsSQL(s, e, c)
 	case c.isLookup(e):
-		return lookupCondition(s, e, c, written)
+		return lookupCondition(s, e, c)
 	default:
 		return "(" + columnCondition(s, e, c) + ")"
 	}

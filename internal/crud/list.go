@@ -16,7 +16,7 @@ import (
 )
 
 // ListParams bounds a list. Query, if not "", keeps the rows whose name contains it or, if the name is not a single
-// text column, those whose label or line does. If none does, those that contain its words in any order.
+// text column, those whose label or line does, as it is written or with its words in another order.
 type ListParams struct {
 	Limit   int
 	After   string // Next of the previous list, "" for the beginning
@@ -40,7 +40,6 @@ type list struct {
 	filters []condition
 	order   *domain.Column
 	after   position
-	names   wording
 }
 
 // List returns rows of a type, without children.
@@ -68,7 +67,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 		answer.Rows[i] = found.row(i)
 	}
 	if len(found.Rows) > limit {
-		at := cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1], Names: l.names}
+		at := cursor{Type: e.Type, Query: l.name(), At: found.at[limit-1]}
 		answer.Next = base64.RawURLEncoding.EncodeToString(encoded(at))
 	}
 
@@ -81,11 +80,8 @@ func (l *list) load(ctx context.Context, tenant pgx.Tx, limit int) (*loaded, err
 		return nil, err
 	}
 	found, err := load(ctx, tenant, l.entity, l.query(limit+1))
-	switch {
-	case l.after != nil && nameless(err):
+	if l.after != nil && nameless(err) {
 		return nil, errPosition
-	case err == nil && len(found.Rows) > limit:
-		err = l.keepWording(ctx, tenant)
 	}
 	if err == nil && l.params.Named {
 		err = addLabels(ctx, tenant, l.entity, found.Rows)
@@ -115,32 +111,9 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	} else if l.searched() {
 		terms++
 	}
-	at, fault := decodePosition(params.After, e, l.name(), terms)
-	l.after, l.names = at.At, at.Names
+	l.after, fault = decodePosition(params.After, e, l.name(), terms)
 
 	return l, fault
-}
-
-// keepWording notes for the next page how this one found a name of several words, if it is the first. Of several such names, each
-// may have been found in a way of its own.
-func (l *list) keepWording(ctx context.Context, tx pgx.Tx) error {
-	names := []string{l.params.Query}
-	for _, c := range l.filters {
-		if c.isLookup(l.entity) {
-			names = append(names, c.texts...)
-		}
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !severalParts(name) })
-	if l.after != nil || len(names) != 1 {
-		return nil
-	}
-	l.names = asWritten
-	found, err := load(ctx, tx, l.entity, l.query(1))
-	if err == nil && len(found.Rows) == 0 {
-		l.names = anyOrder
-	}
-
-	return err
 }
 
 // withTextKeys has keys as text: they are compared so, and a row shows numeric ones as numbers.
@@ -208,13 +181,10 @@ func wordsSQL(e *domain.Entity, names []string, deep int) string {
 }
 
 func (l *list) query(limit int) *query {
-	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, names: l.names, paged: true, after: l.after, first: l.first}
+	q := &query{sel: ownColumns(l.entity), filters: l.filters, limit: limit, paged: true, after: l.after, first: l.first}
 	if l.searched() {
 		q.where = func(s *statement) string {
-			sql := searchedSQL(l.entity)
-			holds := sql + " ILIKE " + s.value(literal(l.params.Query))
-
-			return "(" + strings.Join(inAnyOrder(s, nil, sql, l.params.Query, holds, q.written(s, l.entity)), " OR ") + ")"
+			return "(" + strings.Join(inAnyOrder(s, searchedSQL(l.entity), l.params.Query), " OR ") + ")"
 		}
 	}
 
@@ -273,31 +243,31 @@ func afterSQL(s *statement, terms []*term, after position) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// cursor says which list, and where in it. Names says how the first page found names, which the pages behind it go on to do.
+// cursor says which list, and where in it.
 type cursor struct {
 	Type  string   `json:"type"`
 	Query string   `json:"query"`
 	At    position `json:"at"`
-	Names wording  `json:"names,omitempty"`
 }
 
-// decodePosition decodes a cursor of the same list; of "" it is zero.
-func decodePosition(text string, e *domain.Entity, query string, terms int) (found cursor, _ *Error) {
+// decodePosition decodes a cursor of the same list; of "" it is nil.
+func decodePosition(text string, e *domain.Entity, query string, terms int) (position, *Error) {
 	if text == "" {
-		return found, nil
+		return nil, nil
 	}
+	var found cursor
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(raw, &found)
 	}
 	if err != nil || found.Type != e.Type || found.Query != query || len(found.At) != terms {
-		return found, errPosition
+		return nil, errPosition
 	}
 	for _, value := range found.At {
 		if value != nil && strings.ContainsRune(*value, 0) {
-			return found, errPosition
+			return nil, errPosition
 		}
 	}
 
-	return found, nil
+	return found.At, nil
 }

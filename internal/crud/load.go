@@ -199,7 +199,6 @@ type query struct {
 	sel selection
 	// all of filters has to hold and, if given, any one of or.
 	filters, or []condition
-	names       wording // of names in them
 
 	keys  []string                 // only rows with these keys; nil: any
 	best  bool                     // keys are the best of all rows: those are counted, not only these
@@ -296,7 +295,7 @@ func totalSQL(e *domain.Entity, q *query) string {
 
 // whereSQL says which rows a query reads.
 func whereSQL(s *statement, e *domain.Entity, q *query) {
-	s.add(" WHERE ", e.Owned(), " AND ", whereNames(s, e, q.filters, q.or, q.written(s, e)))
+	s.add(" WHERE ", e.Owned(), " AND ", where(s, e, q.filters, q.or))
 	if q.keys != nil {
 		s.add(" AND ", s.keyIn(e, q.keys))
 	}

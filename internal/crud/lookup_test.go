@@ -2,14 +2,12 @@ package crud_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/crud"
 	"alfred/internal/vocab"
-	"alfred/registry"
 )
 
 func TestNameLookup(t *testing.T) {
@@ -134,7 +132,7 @@ func TestNameLookup(t *testing.T) {
 			`"Anna Smith"`:                 {"Smith, Anna", "Smith, Anna Maria"},
 			`"bob  jones"`:                 {"Jones Bob"},
 			`"Jones, Bob"`:                 {"Jones Bob"},
-			`"Ida Roe"`:                    {"Ida Roe"}, // what is found as it is written is not searched for again
+			`"Ida Roe"`:                    {"Ida Roe", "Roe, Ida"},
 			`["Jones Bob", "Anna, Smith"]`: {"Jones Bob", "Smith, Anna", "Smith, Anna Maria"},
 			`"Smith, Bob"`:                 {},
 		} {
@@ -152,54 +150,6 @@ func TestNameLookup(t *testing.T) {
 		require.Equal(t, 1, b.ok("write", vocab.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]}`).RowCount)
 		require.Equal(t, []string{"Smith, Anna Maria"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "Anna Smith"}]`))
 	})
-}
-
-// A cursor continues what its first page was: a page that has become empty does not look for the words in any order, and the
-// pages of a list that does go on doing so.
-func TestPagesGoOnAsTheyBegan(t *testing.T) {
-	t.Parallel()
-
-	b := setupAlone(t)
-	params := map[string]crud.ListParams{
-		"query":  {Query: "Anna Smith", Limit: 1},
-		"filter": {Filters: []registry.Filter{{Field: "name", Op: "=", Value: "Anna Smith"}}, Limit: 1},
-	}
-	insert := func(name string) {
-		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, $2)`, b.scope.UserID, name)
-	}
-	next := func(p crud.ListParams, after string) (string, string) {
-		p.After = after
-		list, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", p)
-		require.NoError(t, err)
-		if len(list.Rows) == 0 {
-			return "", list.Next
-		}
-
-		return list.Rows[0].Data["name"].(string), list.Next
-	}
-	for name, p := range params {
-		b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
-		insert("Smith, Anna")
-		insert("Smith, Anna Maria")
-		found, words := next(p, "")
-		require.Equal(t, "Smith, Anna", found, name)
-		require.NotEmpty(t, words, name)
-		found, end := next(p, words)
-		require.Equal(t, "Smith, Anna Maria", found, name)
-		require.Empty(t, end, name)
-
-		insert("Anna Smith")
-		insert("Anna Smith II")
-		found, exact := next(p, "")
-		require.Equal(t, "Anna Smith", found, name)
-		b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1 AND name = 'Anna Smith II'`, b.scope.UserID)
-		found, _ = next(p, exact)
-		require.Empty(t, found, "%s: nothing more is called so", name)
-
-		insert("Zoe Anna Smith")
-		found, _ = next(p, words)
-		require.Equal(t, "Smith, Anna Maria", found, "%s: the words, as it began", name)
-	}
 }
 
 // The row that a column points to may be named where exactly one has the name: a model had to read it first, for a ref
@@ -244,41 +194,6 @@ func TestASlipInANameSaysWhatIsSimilar(t *testing.T) {
 	require.Zero(t, read(slip).RowCount)
 	require.Empty(t, read(slip+`, {"field": "cuisine", "op": "=", "value": "thai"}`).Notice, "the other filters hold")
 	require.Empty(t, read(`{"field": "name", "op": "=", "value": "dragonfruit"}`).Notice)
-}
-
-// Each name is looked for in its place among the other filters: with all of them for each, some hundred names were more parameters
-// than a statement has.
-func TestManyNamesOfSeveralWords(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Call Anna Smith'), ($1, 'Call Ben Moss')`, b.scope.UserID)
-	names := make([]string, 300)
-	for i := range names {
-		names[i] = sprintf(`"Nobody Known %d"`, i)
-	}
-	read := func(filters string) []string {
-		return column[string](b.rows(b.ok(vocab.StepRead, vocab.ToolRead, `{"table": "tasks", "order_by": "title", `+filters+`}`)), "title")
-	}
-	in := sprintf(`{"field": "title", "op": "in", "value": ["Smith, Anna", %s, "Ben Moss"]}`, strings.Join(names, ", "))
-	require.Equal(t, []string{"Call Anna Smith", "Call Ben Moss"}, read(`"filters": [`+in+`]`))
-	require.Equal(t, []string{"Call Anna Smith", "Call Ben Moss"}, read(`"or_filters": [`+in+`, {"field": "title", "op": "=", "value": "Anna Smith"}]`))
-	require.Empty(t, read(`"filters": [`+in+`, {"field": "completed", "op": "=", "value": true}]`))
-}
-
-// Pages go on to find each of several names as the first one did.
-func TestPagesOfSeveralNames(t *testing.T) {
-	t.Parallel()
-	b := setupAlone(t)
-	b.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Anna Smith'), ($1, 'Ben Moss')`, b.scope.UserID)
-	page := crud.ListParams{Limit: 1, Order: "title", Filters: []registry.Filter{{Field: "title", Op: "in", Value: []any{"Anna Smith", "Moss, Ben"}}}}
-	for _, want := range []string{"Anna Smith", "Ben Moss"} {
-		found, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "task", page)
-		require.NoError(t, err)
-		require.Len(t, found.Rows, 1)
-		require.Equal(t, want, found.Rows[0].Data["title"])
-		require.Equal(t, 2, found.Total)
-		page.After = found.Next
-	}
 }
 
 // Whoever leaves a draft out gets all stored rows, in whatever spelling.

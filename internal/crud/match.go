@@ -205,8 +205,9 @@ func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]c
 func blank(name string) bool { return strings.TrimSpace(name) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
-// because a row may not be linked. Names of things match whole words; titles also match in part.
-func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWrittenSomewhere) string {
+// because a row may not be linked. Names of things match whole words; titles also match in part, and with their words in
+// any order.
+func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 	sql := searchable(c.column.SQL())
 	var ways []string
 	for i, text := range c.texts {
@@ -220,7 +221,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition, written asWri
 		case c.op == opSimilar || c.ofDraft:
 			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
 		default:
-			ways = append(ways, inAnyOrder(s, c, sql, text, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))), written)...)
+			ways = append(ways, inAnyOrder(s, sql, text)...)
 		}
 		if c.op == opSimilar && e.Match == nil {
 			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")

@@ -24,28 +24,15 @@ func nameParts(name string) []string {
 // mostParts bounds the words that are looked for one by one: more are no name.
 const mostParts = 8
 
-// severalParts reports whether a text may be a name whose words stand in another order elsewhere.
-func severalParts(text string) bool {
-	parts := len(nameParts(text))
-
-	return parts > 1 && parts <= mostParts
-}
-
-// inAnyOrder are the ways in which a text may hold a name: as it is written, which holds says, or, if no row does, with its
-// words in another order.
-func inAnyOrder(s *statement, of *condition, sql, name, holds string, written asWrittenSomewhere) []string {
-	if !severalParts(name) || written == nil {
-		return []string{holds}
+// inAnyOrder are the ways in which a text may hold a name: as it is written, or with its words in another order.
+func inAnyOrder(s *statement, sql, name string) []string {
+	ways := []string{sql + " ILIKE " + s.value(literal(strings.TrimSpace(name)))}
+	if parts := nameParts(name); len(parts) > 1 && len(parts) <= mostParts {
+		holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
+		ways = append(ways, joinEach(parts, " AND ", holds))
 	}
 
-	return []string{holds, "NOT " + written(of, holds) + " AND " + eachWord(s, sql, name)}
-}
-
-// eachWord is the condition that a text contains all words of a name.
-func eachWord(s *statement, sql, name string) string {
-	holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
-
-	return "(" + joinEach(nameParts(name), " AND ", holds) + ")"
+	return ways
 }
 
 // wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in

@@ -37,7 +37,7 @@ type rowListIn struct {
 	RowsPath
 	PageQuery
 
-	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing." query:"q"`
+	Q       string `doc:"Part of the name or, where no single column is one, of the label and the line; its words may be in any order." query:"q"`
 	Order   string `doc:"Column to sort by, with - before it from the greatest; the type's own order if left out." query:"order"`
 	Filters string `doc:"JSON list of {field, op, value}, all of which hold; field may also be one of the row that a column points to, as item_id.state; op is = != > >= < <= in not_in ilike is_null is_not_null contains or overlaps, or exists or not_exists of a table whose rows point here, with conditions such as [\"state = new\"]." query:"filters"`
 	Labels  bool   `doc:"Each row also says what it is called, as _label, and what its columns point to, as _<column>_label." query:"labels"`

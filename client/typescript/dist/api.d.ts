@@ -2062,7 +2062,7 @@ export interface operations {
                 limit?: number;
                 /** @description Column to sort by, with - before it from the greatest; the type's own order if left out. */
                 order?: string;
-                /** @description Part of the name or, where no single column is one, of the label and the line; its words in any order if that finds nothing. */
+                /** @description Part of the name or, where no single column is one, of the label and the line; its words may be in any order. */
                 q?: string;
             };
             header?: never;
