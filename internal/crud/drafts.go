@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -25,9 +24,11 @@ type draft struct {
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
 // stored row matches it.
-func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) ([]registry.Filter, []condition) {
+func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []string) ([]registry.Filter, []condition) {
 	isDraft := func(value any) bool {
-		return slices.ContainsFunc(drafts, func(one draft) bool { return one.ref == value })
+		ref, isText := value.(string)
+
+		return isText && slices.Contains(drafts, ref)
 	}
 	var (
 		rest    []registry.Filter
@@ -55,35 +56,25 @@ func isKey(e *domain.Entity, field string) bool {
 	return field == domain.KeyField || field == e.Key.Name
 }
 
-// loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
-func (op *readOp) loadDrafts(ctx context.Context, d *decision, tx pgx.Tx) error {
-	filters, fault := conditions(op.entity, op.args.Filters)
-	if fault != nil {
-		return fault
-	}
-	or, fault := conditions(op.entity, op.args.OrFilters)
-	if fault != nil {
-		return fault
-	}
-	pending, err := op.namedDrafts(ctx, d)
-	if err != nil || len(pending) == 0 {
+// loadDrafts loads the drafts that the read asks for by their refs. They are in no table, so that no other filter can be
+// applied to them.
+func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
+	var err error
+	if op.named, err = op.namedDrafts(ctx, d); err != nil || len(op.named) == 0 {
 		return err
 	}
-	contents, err := d.registry.GetEntityData(ctx, pending...)
-	if err != nil {
-		return err
+	filters := op.args.allFilters()
+	asked := namedKeys(op.entity, only(filters, func(f registry.Filter) bool { return listOp(spelled(f)) == opIn }))
+	refs := only(op.named, func(ref string) bool { return slices.Contains(asked, ref) })
+	switch {
+	case len(refs) == 0:
+		return nil
+	case len(filters) > 1:
+		return fail(CodeBadFilter, "%s is a draft, which is read by its ref alone: leave the other filters out.", refs[0])
 	}
-	for _, ref := range pending {
+	contents, err := d.registry.GetEntityData(ctx, refs...)
+	for _, ref := range refs {
 		op.drafts = append(op.drafts, draft{ref, op.entity, contents[ref]})
-	}
-	if len(filters) == 1 && len(or) == 0 && byRef(op.entity, filters) {
-		return nil // nothing else is asked of them
-	}
-	matching, err := op.refsMatching(ctx, tx, filters, or)
-	for i := range op.drafts {
-		if !slices.Contains(matching, op.drafts[i].ref) {
-			op.drafts[i].content = nil // named, so it means no stored row, but filtered out
-		}
 	}
 
 	return err
@@ -131,54 +122,8 @@ func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	return refs
 }
 
-// refsMatching returns the refs of the drafts that the filters match, as Postgres applies them to rows of the table. Columns
-// whose refs the table cannot hold stand beside the row.
-func (op *readOp) refsMatching(ctx context.Context, tx pgx.Tx, filters, or []condition) ([]string, error) {
-	var given, listed []map[string]any
-	for _, one := range op.drafts {
-		row, refs := maps.Clone(one.content), map[string]any{op.entity.Key.Name: one.ref}
-		for _, c := range op.entity.Columns {
-			if value, has := row[c.Name]; has && holdsRefs(op.entity, c) {
-				refs[c.Name] = value
-				delete(row, c.Name)
-			}
-		}
-		given, listed = append(given, row), append(listed, map[string]any{"row": row, "refs": refs})
-	}
-	s := &statement{}
-	s.add("SELECT ", s.draftRefs(op.entity.Key), " FROM jsonb_array_elements(", s.value(listed), "::jsonb) AS _draft (value) CROSS JOIN LATERAL jsonb_populate_record(NULL::",
-		op.entity.SQL(), ", _draft.value -> 'row') AS ", quoted(op.entity.Table),
-		joinsFor(filteredColumns(filters, or)), " WHERE ", where(s, op.entity, ofDrafts(filters), ofDrafts(or)))
-	refs, err := s.texts(ctx, tx)
-	if err != nil {
-		return nil, fmt.Errorf("filter drafts: %w", suspectRows(err, op.entity, given))
-	}
-
-	return refs, nil
-}
-
-// ofDrafts are the conditions as they are asked of drafts, to which no stored row points.
-func ofDrafts(list []condition) []condition {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].ofDraft = true
-	}
-
-	return list
-}
-
-// holdsRefs reports whether a draft's column holds refs.
+// holdsRefs reports whether a column's values are refs to models.
 func holdsRefs(e *domain.Entity, c *domain.Column) bool { return c == e.Key || c.FK != nil }
-
-// draftRefs is the SQL of such a column, as text.
-func (s *statement) draftRefs(c *domain.Column) string {
-	refs := "(_draft.value -> 'refs' -> " + s.value(c.Name) + "::text)"
-	if c.Kind == domain.KindArray {
-		return "(CASE jsonb_typeof" + refs + " WHEN 'array' THEN ARRAY(SELECT jsonb_array_elements_text" + refs + ") END)"
-	}
-
-	return "(" + refs + " #>> '{}')"
-}
 
 // draftRow returns a draft as a row: all of it, or the requested columns.
 func (op *readOp) draftRow(one draft) map[string]any {

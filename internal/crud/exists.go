@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"alfred/internal/domain"
@@ -140,9 +139,6 @@ func writtenValue(op, text string) any {
 // points to itself is no other than the one outside.
 func existsSQL(s *statement, e *domain.Entity, c *condition) string {
 	p := c.pointing
-	if c.ofDraft {
-		return strings.ToUpper(strconv.FormatBool(c.op == opNotExists))
-	}
 	sql := "EXISTS (SELECT FROM (SELECT " + p.link.SQL() + ` AS " key" FROM ` + p.entity.SQL() + joinsFor(append(filteredColumns(p.where), p.link)) +
 		" WHERE " + p.entity.Owned() + " AND " + where(s, p.entity, p.where, nil) + `) AS " pointing" WHERE " pointing"." key" = ` + e.Qualified(e.Key) + ")"
 	if c.op == opNotExists {

@@ -105,8 +105,6 @@ type condition struct {
 	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one. A list
 	// without elements is that of a condition which named only drafts: no stored row is in it.
 	texts []string
-	// ofDraft: it is asked of drafts, whose keys are refs.
-	ofDraft bool
 	// found is, for lookups by name, what each text may mean.
 	found []meaning
 	// pointing are the rows that have to exist, or must not; then there is no column.

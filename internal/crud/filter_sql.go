@@ -62,7 +62,7 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 }
 
 func columnCondition(s *statement, e *domain.Entity, c *condition) string {
-	sql, sqlType := c.compared(s, e)
+	sql, sqlType := c.compared(e)
 	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
 	isArray := c.column.Kind == domain.KindArray
 	switch {
@@ -140,10 +140,7 @@ func (c *condition) besideSQL(s *statement, sql string) string {
 func rangeOf(c *domain.Column) string { return strings.Replace(c.Type, "multirange", "range", 1) }
 
 // compared is what is compared, and the type that its values, or the elements of a list, are compared as.
-func (c *condition) compared(s *statement, e *domain.Entity) (sql, sqlType string) {
-	if c.ofDraft && holdsRefs(e, c.column) {
-		return s.draftRefs(c.column), "text"
-	}
+func (c *condition) compared(e *domain.Entity) (sql, sqlType string) {
 	if c.column.Kind == domain.KindTimestamp && c.kind == domain.KindDate {
 		return c.column.SQL() + "::date", "date"
 	}
@@ -188,7 +185,7 @@ func comparedAs(e *domain.Entity, c *domain.Column) string {
 
 // conditions replaces refs by keys and checks the filters. A filter may name the row that a column points to. Drafts, which
 // the table does not contain, are removed: the call handles them itself.
-func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
+func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter, drafts []string) ([]condition, error) {
 	filters = each(filters, spelled)
 	list, fault := conditions(e, filters)
 	if fault != nil {

@@ -103,8 +103,7 @@ func TestListsCountEveryValue(t *testing.T) {
 	}
 }
 
-// TestFiltersEqualOracle reads random rows and drafts with random filters and compares the results with a plain Go
-// implementation.
+// TestFiltersEqualOracle reads random rows with random filters and compares the results with a plain Go implementation.
 func TestFiltersEqualOracle(t *testing.T) {
 	t.Parallel()
 
@@ -122,13 +121,6 @@ func TestFiltersEqualOracle(t *testing.T) {
 	raw, err := json.Marshal(map[string]any{"table": "things", "data": rows})
 	require.NoError(t, err)
 	b.ok("write", vocab.ToolCreate, string(raw))
-	var drafts []map[string]any
-	for _, row := range rows {
-		drafts = append(drafts, map[string]any{"type": "thing", "content": row})
-	}
-	raw, err = json.Marshal(map[string]any{"creates": drafts})
-	require.NoError(t, err)
-	refs := b.ok("generate", vocab.ToolGenerate, string(raw)).Refs
 
 	rapid.Check(t, func(rt *rapid.T) {
 		filters := rapid.SliceOfN(rapid.Custom(drawFilter), 1, 2).Draw(rt, "filters")
@@ -139,9 +131,7 @@ func TestFiltersEqualOracle(t *testing.T) {
 				want = append(want, row["n"].(float64))
 			}
 		}
-		require.Equal(rt, want, read(rt, b, filters, or), "stored rows")
-		named := append(slices.Clone(filters), registry.Filter{Field: "id", Op: "in", Value: refs})
-		require.Equal(rt, want, read(rt, b, named, or), "drafts")
+		require.Equal(rt, want, read(rt, b, filters, or))
 	})
 }
 

@@ -218,7 +218,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 			continue
 		case e.Match != nil:
 			ways = append(ways, sql+" ~* "+s.value(sqlWords(text)))
-		case c.op == opSimilar || c.ofDraft:
+		case c.op == opSimilar:
 			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
 		default:
 			ways = append(ways, inAnyOrder(s, sql, text)...)

@@ -21,7 +21,8 @@ type readOp struct {
 
 	args   readArgs
 	sel    selection
-	drafts []draft
+	named  []string // refs of drafts in conditions on the key
+	drafts []draft  // those that are read
 	found  *loaded
 	notice string
 }
@@ -61,7 +62,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		}
 		*list = expanded
 	}
-	if err := op.loadDrafts(ctx, d, tx); err != nil {
+	if err := op.loadDrafts(ctx, d); err != nil {
 		return err
 	}
 	q, err := op.query(ctx, d, tx)
@@ -85,11 +86,11 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 
 // query selects the stored rows; nil if only drafts are asked for.
 func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
-	filters, err := d.conditions(ctx, tx, op.entity, op.args.Filters, op.drafts)
+	filters, err := d.conditions(ctx, tx, op.entity, op.args.Filters, op.named)
 	if err != nil {
 		return nil, err
 	}
-	or, err := d.conditions(ctx, tx, op.entity, op.args.OrFilters, op.drafts)
+	or, err := d.conditions(ctx, tx, op.entity, op.args.OrFilters, op.named)
 	if err != nil {
 		return nil, err
 	}
@@ -200,18 +201,14 @@ func rankTerms(s *statement, e *domain.Entity, text string) []*term {
 
 func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
 	var result Result
-	var drafts []draft
-	for _, one := range op.drafts {
-		if one.content != nil {
-			one.content = op.draftRow(one)
-			drafts = append(drafts, one)
-			result.rows, result.Refs = append(result.rows, one.content), append(result.Refs, one.ref)
-		}
+	for i, one := range op.drafts {
+		op.drafts[i].content = op.draftRow(one)
+		result.rows, result.Refs = append(result.rows, op.drafts[i].content), append(result.Refs, one.ref)
 	}
 	if err := d.registry.Touch(ctx, namedKeys(op.entity, op.args.allFilters())); err != nil {
 		return Result{}, err
 	}
-	if err := d.labelDrafts(ctx, drafts); err != nil {
+	if err := d.labelDrafts(ctx, op.drafts); err != nil {
 		return Result{}, err
 	}
 	result.RowCount = len(result.rows)

@@ -54,22 +54,6 @@ func TestRead(t *testing.T) {
 		require.Equal(t, []map[string]any{{"id": "recipe_1", "name": "Pad See Ew", "cuisine": "thai"}}, rows)
 	})
 
-	t.Run("DraftsByWhatTheyReference", func(t *testing.T) {
-		t.Parallel()
-
-		b := setup(t)
-		b.ok("read", vocab.ToolRead, `{"table": "recipes"}`)
-		b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Curry"}}]}`)
-		b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "draft", "recipe_id": "gen_recipe_1"}},
-			{"type": "task", "content": {"title": "row", "recipe_id": "recipe_1"}}, {"type": "task", "content": {"title": "none"}}]}`)
-		for filter, titles := range map[string][]string{
-			`"is_null", "value": true`: {"none"}, `"is_not_null", "value": true`: {"draft", "row"}, `"!=", "value": "recipe_1"`: {"draft"}, `"in", "value": ["recipe_1", "recipe_2"]`: {"row"},
-		} {
-			read := b.ok("read", vocab.ToolRead, `{"table": "tasks", "filters": [{"field": "id", "op": "in", "value": ["gen_task_1", "gen_task_2", "gen_task_3"]}, {"field": "recipe_id", "op": `+filter+`}]}`)
-			require.Equal(t, titles, column[string](b.rows(read), "title"), filter)
-		}
-	})
-
 	t.Run("LimitIsCounted", func(t *testing.T) {
 		t.Parallel()
 

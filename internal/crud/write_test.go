@@ -46,9 +46,12 @@ func TestGenerate(t *testing.T) {
 		both := b.ok("read", vocab.ToolRead, sprintf(in, ""))
 		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, both.Refs)
 		require.Equal(t, []string{"gen_recipe_1", "recipe_2"}, column[string](b.rows(both), "id"))
-		require.Equal(t, []string{"gen_recipe_1"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "servings", "op": "=", "value": 2}, {"field": "tags", "op": "contains", "value": "smoky"}`)).Refs)
-		require.Equal(t, []string{"recipe_2"}, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "name", "op": "ilike", "value": "pad%"}`)).Refs)
-		require.Empty(t, b.ok("read", vocab.ToolRead, sprintf(in, `, {"field": "cuisine", "op": "=", "value": "french"}`)).Refs)
+		other := `{"field": "name", "op": "ilike", "value": "pad%"}`
+		for _, args := range []string{sprintf(in, ", "+other), `{"table": "recipes", "or_filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}, ` + other + `]}`} {
+			require.Equal(t, "gen_recipe_1 is a draft, which is read by its ref alone: leave the other filters out.", b.refused("read", vocab.ToolRead, args, crud.CodeBadFilter))
+		}
+		without := sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "!=", "value": "gen_recipe_1"}, %s]}`, other)
+		require.Equal(t, []string{"recipe_2"}, b.ok("read", vocab.ToolRead, without).Refs)
 	})
 
 	t.Run("UpdatesAndCreatesTogether", func(t *testing.T) {
