@@ -84,9 +84,6 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	}
 	for n, i := range at {
 		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
-		if len(same) == 0 && like != nil && len(like.Rows) > 0 {
-			same = keysOfSameWords(like, said)
-		}
 		switch {
 		case len(same) == 1:
 			found[i][c.Name] = same[0]

@@ -1,7 +1,6 @@
 package crud
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,22 +148,3 @@ func holdsWords(text, name string) bool {
 }
 
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// keysOfSameWords are the keys of the only row whose name has no other words than those that are said: of "🧘 Stretch", people say Stretch.
-func keysOfSameWords(similar *loaded, said any) []string {
-	words := func(name string) []string {
-		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWordRune(r) })
-	}
-	name := words(fmt.Sprint(said))
-	var keys []string
-	for i, key := range similar.keys() {
-		if slices.Equal(words(similar.Entity.Label.Render(similar.Rows[i])), name) {
-			keys = append(keys, key)
-		}
-	}
-	if len(name) == 0 || len(keys) > 1 || similar.total > len(similar.Rows) {
-		return nil
-	}
-
-	return keys
-}
