@@ -328,6 +328,8 @@ func (s *source) viewKey(t *catalogTable) []string {
 // whyNoView says why no view can show a table, "" if one can.
 func (s *source) whyNoView(t *catalogTable) string {
 	switch {
+	case len(s.viewKey(t)) == 0 && t.View:
+		return "no column is known to tell its rows apart; name one that does under key"
 	case len(s.viewKey(t)) == 0:
 		return "it has no key: nothing tells its rows apart; a unique index over columns that are never null would, else leave the type out"
 	case t.column(versionColumn) != nil:

@@ -31,5 +31,5 @@ CROSS JOIN LATERAL (
                  WHERE k.contype = 'c' AND k.contypid IN (SELECT oid FROM types) ORDER BY k.contypid, k.conname) AS rules FROM types) AS chain
 JOIN pg_catalog.pg_type AS b ON b.oid = chain.base
 LEFT JOIN pg_catalog.pg_type AS elem ON elem.oid = b.typelem
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
 ORDER BY c.relname, a.attnum

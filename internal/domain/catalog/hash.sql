@@ -4,9 +4,9 @@ SELECT coalesce(md5(string_agg(line, E'\n' ORDER BY line COLLATE "C")), '') FROM
         a.attname, a.atttypid::regtype, a.atttypmod, a.attnotnull, a.attacl, pg_get_expr(d.adbin, d.adrelid)) AS line
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
-    WHERE c.relkind IN ('r', 'p', 'v') AND c.relnamespace = ANY ($1::regnamespace[])
+    WHERE c.relkind IN ('r', 'p', 'v', 'm') AND c.relnamespace = ANY ($1::regnamespace[])
     UNION ALL
-    SELECT pg_get_viewdef(c.oid) FROM pg_catalog.pg_class AS c WHERE c.relkind = 'v' AND c.relnamespace = ANY ($1::regnamespace[])
+    SELECT pg_get_viewdef(c.oid) FROM pg_catalog.pg_class AS c WHERE c.relkind IN ('v', 'm') AND c.relnamespace = ANY ($1::regnamespace[])
     UNION ALL
     SELECT concat_ws('|', p.polrelid::regclass, p.polname, p.polcmd, p.polpermissive, p.polroles::regrole[], pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
     FROM pg_catalog.pg_policy AS p JOIN pg_catalog.pg_class AS c ON c.oid = p.polrelid WHERE c.relnamespace = ANY ($1::regnamespace[])

@@ -6,7 +6,7 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
        coalesce(has_table_privilege(t.undo, c.oid, 'DELETE'), false),
-       c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
+       c.oid, c.relkind IN ('v', 'm'), coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgdeferrable),
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
@@ -25,5 +25,5 @@ FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role,
      LATERAL (SELECT array_agg(d.refobjid) || c.oid AS relations -- it, and those that a view reads
               FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
               WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass) AS own
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
 ORDER BY c.relname
