@@ -264,27 +264,52 @@ var notWord = regexp.MustCompile(`[^a-z]+`)
 // pairName is what Prisma calls a table that only pairs rows: _PostToTag.
 var pairName = regexp.MustCompile(`^_([A-Z]\w*)To([A-Z]\w*)$`)
 
-// findNames finds the names of tables without the word that all tables of a program share, as those of Django begin with their app.
+// findNames finds the names of tables without the words that all tables of a program share, as those of Django begin with their app.
 // A word that is a table itself is no such word: the parts of a post are post parts.
 func (w *initWriter) findNames() {
-	apps, names := map[string]int{}, map[string]int{}
+	apps, sizes, names := map[string][]string{}, map[string]int{}, map[string]int{}
 	for _, t := range w.cat.tables {
-		app, rest, _ := strings.Cut(snake(t.Name), "_")
-		apps[app]++
+		words := strings.Split(snake(t.Name), "_")
+		if sizes[words[0]]++; sizes[words[0]] == 1 {
+			apps[words[0]] = words
+		}
+		apps[words[0]] = sharedWords(apps[words[0]], words[:len(words)-1]) // something has to be left
+	}
+	cut := func(t *catalogTable) (app, rest string) {
+		first, _, _ := strings.Cut(snake(t.Name), "_")
+		app = strings.Join(apps[first], "_")
+		if rest, of := strings.CutPrefix(snake(t.Name), app+"_"); of && sizes[first] > 2 {
+			return app, rest
+		}
+
+		return app, ""
+	}
+	for _, t := range w.cat.tables {
+		_, rest := cut(t)
 		names[t.word()]++
 		names[Fold(rest)]++
 	}
 	w.shorts, w.byWord = map[*catalogTable]string{}, map[string]*catalogTable{}
 	for _, t := range w.cat.tables {
-		app, rest, _ := strings.Cut(snake(t.Name), "_")
+		app, rest := cut(t)
 		w.byWord[t.word()], w.shorts[t] = t, pairName.ReplaceAllString(t.Name, "${1}_$2")
-		if isName(rest) && apps[app] > 2 && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
+		if isName(rest) && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
 			w.byWord[Fold(rest)], w.shorts[t] = t, rest
 		}
 		if len(t.primary) > 1 { // a link, as Odoo calls it
 			w.shorts[t] = strings.TrimSuffix(w.shorts[t], "_rel")
 		}
 	}
+}
+
+// sharedWords are those with which both names begin.
+func sharedWords(a, b []string) []string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+
+	return a[:n]
 }
 
 // uniqueType derives a ref prefix from a table's name: books -> book.

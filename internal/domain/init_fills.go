@@ -47,6 +47,8 @@ func (e *initEntity) Fills() []string {
 func (e *initEntity) filledSQL(c *Column) (create, update string) {
 	made, stamp := e.madeKeySQL(c), e.isStamp(c)
 	switch {
+	case isMark(c):
+		return "", keyForms[0].sql + map[Kind]string{KindText: "::text"}[c.Kind]
 	case e.countsChanges(c):
 		if !c.HasDefault {
 			create = "0"
@@ -70,7 +72,7 @@ func (e *initEntity) filledSQL(c *Column) (create, update string) {
 
 // setAtChange reports whether programs set a column at every change: a declaration that has fills for it hides it.
 func (e *initEntity) setAtChange(c *Column) bool {
-	return e.countsChanges(c) || e.isStamp(c) && keptNames.MatchString(snake(c.Name))
+	return isMark(c) || e.countsChanges(c) || e.isStamp(c) && keptNames.MatchString(snake(c.Name))
 }
 
 // lockNames are of columns by whose number programs notice that a row has changed since they read it.
@@ -82,6 +84,13 @@ func (e *initEntity) countsChanges(c *Column) bool {
 	tells := slices.ContainsFunc(e.Table.keys(), func(set []string) bool { return slices.Contains(set, c.Name) })
 
 	return c.whole() && !c.Generated && !tells && lockNames.MatchString(snake(c.Name))
+}
+
+// markNames are of columns into which programs of .NET write something new at every change, for the same purpose.
+var markNames = regexp.MustCompile(`^concurrency_(stamp|token)$`)
+
+func isMark(c *Column) bool {
+	return (c.Kind == KindText || c.Kind == KindUUID) && markNames.MatchString(snake(c.Name))
 }
 
 // sqlName quotes a name only if SQL would take it for another.

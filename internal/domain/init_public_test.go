@@ -110,13 +110,13 @@ func TestInitFindsPeopleByTheirTable(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA vault;
 CREATE TABLE vault.organizations (uuid varchar(40) PRIMARY KEY, name text NOT NULL);
-CREATE TABLE vault.users (uuid varchar(40) PRIMARY KEY, email text NOT NULL, password_hint text, totp_recover text, backup_codes text[], cookie text, security_stamp text, pass_crypt text, keywords text);
+CREATE TABLE vault.users (uuid varchar(40) PRIMARY KEY, email text NOT NULL, password_hint text, totp_recover text, backup_codes text[], cookie text, security_stamp text, pass_crypt text, user_pass text, user_activation_key text, boarding_pass text, keywords text);
 CREATE TABLE vault.folders (uuid varchar(40) PRIMARY KEY, user_uuid varchar(40) NOT NULL REFERENCES vault.users, name text NOT NULL);
 CREATE TABLE vault.groups (uuid varchar(40) PRIMARY KEY, organizations_uuid varchar(40) NOT NULL REFERENCES vault.organizations, name text NOT NULL);`)
 	text := bound(t, tx, "vault").Text
 	require.Contains(t, text, `accounts: "users"}`)
 	require.Contains(t, text, `owner: "user_uuid" # unsure`)
-	require.Contains(t, text, "hidden: [password_hint, totp_recover, backup_codes, cookie, security_stamp, pass_crypt]")
+	require.Contains(t, text, "hidden: [password_hint, totp_recover, backup_codes, cookie, security_stamp, pass_crypt, user_pass, user_activation_key]")
 	require.NotContains(t, text, "speakable", "nobody speaks a uuid, whatever its type")
 }
 

@@ -110,7 +110,7 @@ func (e *initEntity) Settable() (names []string) {
 	kind, _ := e.Table.loosePair()
 	key := e.Key()
 	for _, c := range e.Table.columns {
-		kept := c.Generated || c == kind || c.Name == e.ownerColumn() || slices.Equal(key, []string{c.Name}) || e.countsChanges(c) || e.isStamp(c) || e.tallies(c) || goneNames.MatchString(snake(c.Name))
+		kept := c.Generated || c == kind || c.Name == e.ownerColumn() || slices.Equal(key, []string{c.Name}) || isMark(c) || e.countsChanges(c) || e.isStamp(c) || e.tallies(c) || goneNames.MatchString(snake(c.Name))
 		if !kept && !e.willBeHidden(c) {
 			names = append(names, c.Name)
 		}
@@ -235,7 +235,7 @@ func (e *initEntity) Gone() *Column {
 	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) && marksGone(c) })
 }
 
-var codedNames = regexp.MustCompile(`(^|_)(type|kind|status|state|role|priority|severity|visibility|stage|mode)$`)
+var codedNames = regexp.MustCompile(`(^|_)(d?type|discriminator|kind|status|state|role|priority|severity|visibility|stage|mode)$`)
 
 // Coded lists whole numbers whose names suggest a code, such as a status, and whose meanings nothing tells.
 func (e *initEntity) Coded() []string {
@@ -325,7 +325,7 @@ func isProse(c *Column) bool {
 // letters is the type of texts too short for words.
 var letters = regexp.MustCompile(`^character( varying)?\([1-3]\)$`)
 
-var fewNames = regexp.MustCompile(`(^|_)(d?type|kind|status|state|stage|priority)$`)
+var fewNames = regexp.MustCompile(`(^|_)(d?type|discriminator|kind|status|state|stage|priority)$`)
 
 // oneOfFew reports whether a column holds one word of a few, though only programs may know which.
 func oneOfFew(c *Column) bool {
