@@ -22,7 +22,6 @@ type collected struct {
 	nested  []*sighting
 	linked  []*sighting
 	deleted []*sighting
-	loose   []string // UUIDs in columns that do not say what they identify
 }
 
 func collect(d *domain.Domain, results []Result) *collected {
@@ -65,9 +64,6 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 			continue
 		}
 		child, inner := nestedRows(d, name, row[name])
-		if child == nil {
-			c.looseIn(row[name])
-		}
 		for _, one := range inner {
 			c.row(d, child, one, of, true)
 		}
@@ -77,31 +73,18 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 // values collects what a row's columns reference.
 func (c *collected) values(e *domain.Entity, row map[string]any) {
 	for _, column := range e.Columns {
-		switch value, to := row[column.Name], column.Target(); {
-		case isKey(e, column):
-		case to != nil:
-			eachIn(value, func(one any) any {
-				if id := keyText(one); id != "" {
-					c.linked = append(c.linked, &sighting{key: key{to.Type, id}, Action: ActionLinked})
-				}
-
-				return nil
-			})
-		case !column.Hidden:
-			c.looseIn(value)
+		to := column.Target()
+		if to == nil || isKey(e, column) {
+			continue
 		}
+		eachIn(row[column.Name], func(one any) any {
+			if id := keyText(one); id != "" {
+				c.linked = append(c.linked, &sighting{key: key{to.Type, id}, Action: ActionLinked})
+			}
+
+			return nil
+		})
 	}
-}
-
-// looseIn records texts that consist of a UUID: each may be the key of a row that has a ref.
-func (c *collected) looseIn(value any) {
-	eachText(value, func(text string) string {
-		if id, ok := uuidText(text); ok {
-			c.loose = append(c.loose, id)
-		}
-
-		return text
-	})
 }
 
 func isKey(e *domain.Entity, c *domain.Column) bool { return c.Name == e.Key.Name }
@@ -168,31 +151,18 @@ func eachText(value any, with func(string) string) any {
 
 func keyOf(e *domain.Entity, row map[string]any) key { return key{e.Type, keyText(row[e.Key.Name])} }
 
-// keyText is a key as entity_refs stores it, "" for what cannot be one.
+// keyText is a key as entity_refs stores it, "" for what cannot be one. UUIDs are in the form that Postgres prints.
 func keyText(value any) string {
 	switch v := value.(type) {
 	case nil, map[string]any, []any, bool:
 		return ""
 	case string:
-		if id, ok := uuidText(v); ok {
-			return id
+		if id, err := uuid.Parse(v); err == nil && !strings.ContainsAny(v, " \n") {
+			return id.String()
 		}
 
 		return v
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// uuidText normalizes a UUID to the form Postgres prints.
-func uuidText(text string) (string, bool) {
-	if strings.ContainsAny(text, " \n") {
-		return "", false
-	}
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return "", false
-	}
-
-	return id.String(), true
 }

@@ -175,7 +175,7 @@ func (w *world) free(t *rapid.T, depth int) any {
 
 // register stands in for the database: it names what was collected, in order.
 func (w *world) register(found *collected) *translation {
-	t := &translation{domain: w.domain, known: map[key]*Entry{}, loose: map[string]string{}}
+	t := &translation{domain: w.domain, known: map[key]*Entry{}}
 	numbers := map[string]int{}
 
 	for _, s := range found.sightings() {
@@ -184,7 +184,6 @@ func (w *world) register(found *collected) *translation {
 			e := newEntry(s.key, refName(s.entityType, numbers[s.entityType], false), s.Action, 1)
 			e.see(s, 1)
 			t.known[s.key] = e
-			t.loose[s.id] = e.Ref
 		}
 	}
 

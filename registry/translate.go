@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 
 	"alfred/internal/clean"
 	"alfred/internal/domain"
@@ -33,16 +32,11 @@ type Translated struct {
 // accompanied by a _{column}_label. labels is called once per type that has refs without a label, and may be nil.
 // Hidden columns are left out.
 func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
-	found := collect(r.domain, results)
-	known, err := r.register(ctx, found.sightings(), labels)
+	known, err := r.register(ctx, collect(r.domain, results).sightings(), labels)
 	if err != nil {
 		return nil, err
 	}
-	loose, err := r.looseRefs(ctx, found.loose)
-	if err != nil {
-		return nil, err
-	}
-	t := &translation{domain: r.domain, known: known, loose: loose}
+	t := &translation{domain: r.domain, known: known}
 	translated := make([]Translated, len(results))
 	for i, result := range results {
 		translated[i] = t.result(result)
@@ -51,40 +45,13 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 	return translated, nil
 }
 
-// looseRefs finds the refs of UUIDs in columns that do not say what they identify.
-func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]string, error) {
-	refs := map[string]string{}
-	if len(ids) == 0 {
-		return refs, nil
-	}
-	slices.Sort(ids)
-	var keys []key
-	for _, id := range slices.Compact(ids) {
-		for _, e := range r.domain.Entities {
-			if e.Key.Kind == domain.KindUUID || e.Key.Kind == domain.KindText {
-				keys = append(keys, key{e.Type, id})
-			}
-		}
-	}
-	known, err := r.loadKeys(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	for k, e := range known {
-		refs[k.id] = e.Ref
-	}
-
-	return refs, nil
-}
-
 // translation is what is known when results are rewritten for a model.
 type translation struct {
 	domain *domain.Domain
 	known  map[key]*Entry
-	loose  map[string]string // UUID -> ref
 }
 
-// row returns a copy of a row in which every key is a ref and every other id is removed. Hidden columns are left out.
+// row returns a copy of a row in which every key is a ref and every other id is [id]. Hidden columns are left out.
 func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
 	out := make(map[string]any, len(row))
 	for name, value := range row {
@@ -95,7 +62,7 @@ func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
 		}
 		child, inner := nestedRows(t.domain, name, value)
 		if child == nil {
-			out[Scrub(name)] = t.free(value)
+			out[Scrub(name)] = eachText(value, Scrub)
 
 			continue
 		}
@@ -120,7 +87,7 @@ func (t *translation) column(out map[string]any, e *domain.Entity, column *domai
 	case column.FK != nil:
 		t.reference(out, column.Name, to, value)
 	default:
-		out[column.Name] = t.free(value)
+		out[column.Name] = eachText(value, Scrub)
 	}
 }
 
@@ -148,18 +115,6 @@ func (t *translation) reference(out map[string]any, name string, to *domain.Enti
 	if _, several := value.([]any); !several {
 		out["_"+name+"_label"] = labels[0]
 	}
-}
-
-// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, and
-// UUID-shaped text anywhere becomes [id].
-func (t *translation) free(value any) any {
-	return eachText(value, func(text string) string {
-		if id, ok := uuidText(text); ok && t.loose[id] != "" {
-			return t.loose[id]
-		}
-
-		return Scrub(text)
-	})
 }
 
 // result rewrites one result and lists the refs of its rows, each once.

@@ -195,23 +195,6 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.Equal(t, "Mon 12 Jan dinner: Soup", results[0].Entries[0].Label)
 }
 
-// A key in a column that does not say what it identifies becomes a ref, if a row of the session has that key.
-func TestTranslateLooseKeys(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-
-	b.read(t, 1, "recipe", "Known", "Other")
-	results, err := b.at(2).TranslateRows(t.Context(), []Result{{
-		Entity: b.kitchen.ByType("recipe"), Action: ActionRead,
-		Rows: []map[string]any{{
-			"id": idOf("Curry"), "name": "Curry", "like": idOf("Known"),
-			"about": map[string]any{"of": []any{idOf("Other"), idOf("nobody's"), "hot"}},
-		}},
-	}}, nil)
-	require.NoError(t, err)
-	require.JSONEq(t, `[{"id": "recipe_3", "name": "Curry", "like": "recipe_1", "about": {"of": ["recipe_2", "[id]", "hot"]}}]`, encode(t, results[0].Rows))
-}
-
 // A row that is named after another one has that name in rows that point to it too, and no known label is asked for.
 func TestTranslateLabelsThroughLinks(t *testing.T) {
 	t.Parallel()
