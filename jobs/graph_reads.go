@@ -39,9 +39,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 		}
 		if overwritten := p.overwrittenRows(s, steps[:i]); overwritten != nil {
 			plan = append(plan, *overwritten)
-			if len(overwritten.Refs) > 0 {
-				s.Calls = nil // the planner has not seen these rows: Act decides
-			}
+			s.Calls = nil // the planner has not seen these rows: Act decides
 		}
 		plan = append(plan, s)
 	}

@@ -89,7 +89,7 @@ func selectedRefs(call vocab.Call) (refs []string, byRef bool) {
 
 // mayRunAsWritten reports whether a planned call may be made without asking Act. One that changes no rows always may. An
 // update may if the values that it overwrites are known, and none is a list, an object or a longer text: the planner has not
-// seen those and may have meant to add to them. Rows that it finds otherwise than by ref must have been found again. Any other change may if nobody has changed its rows since they were read.
+// seen those and may have meant to add to them. Any other change may if nobody has changed its rows since they were read.
 func mayRunAsWritten(known *view.Scene, call vocab.Call) bool {
 	rows, changes := changedRows(known.Domain, call)
 	switch {
@@ -99,9 +99,6 @@ func mayRunAsWritten(known *view.Scene, call vocab.Call) bool {
 		return known.Unchanged(rows)
 	}
 	columns := changedColumns(call)
-	if len(rows) == 0 {
-		rows = known.FoundAgain(call, columns)
-	}
 
 	return len(columns) > 0 && known.Knows(rows, columns) && !known.Composed(rows, columns)
 }
