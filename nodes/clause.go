@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"cmp"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,10 +13,8 @@ import (
 // A planned call says in one text, as SQL does, how its rows are ordered, cut off, counted and added up. Fields of their
 // own for that would be sent with every message, and written with every call.
 var (
-	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\bhaving\s+(.*?))?\s*(?:\border by\s+(.+?))?\s*(?:\blimit\s+(\d+))?$`)
+	clauseForm    = regexp.MustCompile(`(?is)^(?:select\s+)?(.*?)\s*(?:\bgroup by\s+(.*?))?\s*(?:\border by\s+(.+?))?\s*(?:\blimit\s+(\d+))?$`)
 	orderForm     = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?(?:\s+nulls last)?$`)
-	limitForm     = regexp.MustCompile(`^(.+?)\s*(<=|>=|<>|!=|=|<|>)\s*(-?\d+(?:\.\d+)?)$`)
-	andForm       = regexp.MustCompile(`(?i)\s+and\s+`)
 	aggregateForm = regexp.MustCompile(`(?i)^(\w+)\s*(?:\(\s*(distinct\s+)?\*?([\w.:,()/*+ -]*?)\s*\))?(?:\s+as\s+(\w+))?$`)
 )
 
@@ -30,66 +27,42 @@ func clause(tool, text string) (arguments map[string]any, ok bool) {
 	if parts == nil || tool != vocab.ToolRead && tool != vocab.ToolAnalyze {
 		return nil, text == ""
 	}
-	selected, groups, having, ordering := parts[1], listed(parts[2]), parts[3], parts[4]
+	selected, groups, ordering := parts[1], listed(parts[2]), parts[3]
 	arguments = map[string]any{}
 	var numbers []map[string]string
 	if tool == vocab.ToolAnalyze {
-		var filters []any
-		if numbers, filters, ok = figures(selected, groups, having); !ok {
+		if numbers, ok = figures(selected, groups); !ok {
 			return nil, false
 		}
-		if arguments["aggregates"] = numbers; len(filters) > 0 {
-			arguments["filters"] = filters
-		}
+		arguments["aggregates"] = numbers
 		if len(groups) > 0 {
 			arguments["group_by"] = groups
 		}
-	} else if len(groups) > 0 || having != "" || selected != "" && selected != "*" {
+	} else if len(groups) > 0 || selected != "" && selected != "*" {
 		return nil, false
 	}
 	if ordering != "" {
 		arguments["order_by"], arguments["order_dir"] = order(ordering, numbers)
 	}
-	if limit, err := strconv.Atoi(parts[5]); err == nil {
+	if limit, err := strconv.Atoi(parts[4]); err == nil {
 		arguments["limit"] = limit
 	}
 
 	return arguments, true
 }
 
-// figures reads what is counted and added up, rows if nothing is named but the groups, and which of the results are asked for.
-func figures(selected string, groups []string, having string) (numbers []map[string]string, filters []any, ok bool) {
+// figures reads what is counted and added up: rows, if nothing is named but the groups. A group is one word; what follows it, such as
+// HAVING, is not understood.
+func figures(selected string, groups []string) (numbers []map[string]string, ok bool) {
+	if slices.ContainsFunc(groups, func(group string) bool { return strings.Contains(group, " ") }) {
+		return nil, false
+	}
 	named := slices.DeleteFunc(listed(selected), func(one string) bool { return slices.Contains(groups, one) })
 	if len(named) == 0 {
 		named = []string{"count"}
 	}
-	if numbers, ok = aggregates(named); !ok || having == "" {
-		return numbers, nil, ok
-	}
 
-	return limits(having, numbers)
-}
-
-// limits reads which numbers SQL's HAVING asks for: filters of the result, by the numbers' names. One that is not among the numbers
-// becomes one of them.
-func limits(text string, numbers []map[string]string) (all []map[string]string, filters []any, ok bool) {
-	for _, one := range andForm.Split(text, -1) {
-		parts := limitForm.FindStringSubmatch(one)
-		if parts == nil {
-			return nil, nil, false
-		}
-		name := nameIn(numbers, parts[1])
-		if !slices.ContainsFunc(numbers, func(number map[string]string) bool { return number["as"] == name }) {
-			number, isOne := aggregate(parts[1])
-			if !isOne {
-				return nil, nil, false
-			}
-			numbers = append(numbers, number)
-		}
-		filters = append(filters, map[string]any{"field": name, "op": parts[2], "value": json.Number(parts[3])})
-	}
-
-	return numbers, filters, true
+	return aggregates(named)
 }
 
 // order reads by what rows are ordered, and in which direction; of several, each has its own.

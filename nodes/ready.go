@@ -98,10 +98,6 @@ func toActsForm(tool string, fields map[string]any) {
 	}
 	how, _ := fields["how"].(string)
 	if arguments, ok := clause(tool, how); ok && (how != "" || fields["aggregates"] == nil) {
-		if limits, _ := arguments["filters"].([]any); len(limits) > 0 {
-			filters, _ := fields["filters"].([]any)
-			arguments["filters"] = slices.Concat(filters, limits)
-		}
 		maps.Copy(fields, arguments)
 		delete(fields, "how")
 	}
