@@ -147,23 +147,3 @@ func TestUnknownFieldsAreToldOnce(t *testing.T) {
 	require.Contains(t, said, `there is no field "intent", "say"; there are conversation, narrative`)
 	require.NotContains(t, said, "text", "what is accepted besides is not asked for")
 }
-
-// Understand's fields are those of its schema, also where they are told: the output arranges them otherwise.
-func TestUnknownFieldsAreToldByTheSchema(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[string]string{
-		`{"intent":"chat","mood":"good"}`:              `there is no field "mood"; there are besides, calls, intent, memory, mentions, quick, say, think`,
-		`{"intent":"chat","memory":{"keep":["a_1"]}}`:  `there is no field "memory.keep"; there are clear_all, constraints, demote, exclude, forget, retain, summary`,
-		`{"intent":"chat","besides":{"answer":"yes"}}`: `there is no field "besides.answer"; there are answers_question, clarification, disambiguation, recall`,
-	} {
-		model := says(given, `{"intent":"chat","say":"Hi."}`)
-		out, err := nodes.Understand(t.Context(), model, nodes.UnderstandInput{Frame: frame(), Plan: &nodes.ThinkInput{}})
-		require.NoError(t, err)
-		require.Empty(t, out.Degraded)
-		require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, want)
-	}
-	model := says(`{"intent":"chat","mood":"good"}`, `{"intent":"chat"}`)
-	_, err := nodes.Understand(t.Context(), model, nodes.UnderstandInput{Frame: frame()})
-	require.NoError(t, err)
-	require.Contains(t, model.requests[1].Messages[len(model.requests[1].Messages)-1].Content, "there are besides, intent, memory, mentions, quick.")
-}

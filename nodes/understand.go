@@ -70,9 +70,6 @@ func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, erro
 	if err := answer.Decode([]byte(text), &fields); err != nil {
 		return nil, err
 	}
-	if err := fields.checkFields(in.Plan != nil); err != nil {
-		return nil, err
-	}
 	inParts := fields.flatten()
 	out := &UnderstandOutput{}
 	say, _ := fields["say"].(string)

@@ -82,39 +82,6 @@ type stepAnswer struct {
 // written is an answer before its fields are checked.
 type written map[string]any
 
-// checkFields refuses fields that nothing is known of, and names the schema's instead. Other spellings are accepted but never
-// named: a model that followed them would mend its answer into one that no schema asks for.
-func (w written) checkFields(together bool) error {
-	asked := answer.Fields[understandAnswer]()
-	if together {
-		asked = answer.Fields[togetherAnswer]()
-	}
-	memory, _ := w["memory"].(map[string]any)
-	besides, _ := w["besides"].(map[string]any)
-	var wrong faults
-	for _, part := range []struct {
-		path            string
-		given           map[string]any
-		asked, accepted []string
-	}{
-		{"", w, asked, append(answer.Fields[UnderstandOutput](), "calls")},
-		{"memory.", memory, answer.Fields[memoryAnswer](), append(answer.Fields[Curation](), "curation_summary", "drop")},
-		{"besides.", besides, answer.Fields[besidesAnswer](), answer.Fields[UnderstandOutput]()},
-	} {
-		var unknown []string
-		for _, name := range slices.Sorted(maps.Keys(part.given)) {
-			if !slices.Contains(part.asked, name) && !slices.Contains(part.accepted, name) {
-				unknown = append(unknown, part.path+name)
-			}
-		}
-		if len(unknown) > 0 {
-			wrong.addf("%s", answer.Unknown(unknown, part.asked))
-		}
-	}
-
-	return wrong.err()
-}
-
 // flatten moves the fields of an answer's parts to the top level, where UnderstandOutput has them. It reports whether
 // the answer has parts.
 func (w written) flatten() (inParts bool) {

@@ -41,15 +41,8 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
-// Fields lists the fields of a struct's JSON, sorted.
-func Fields[T any]() []string {
-	fields, _ := fieldsOf(reflect.TypeFor[T]())
-
-	return slices.Sorted(maps.Keys(fields))
-}
-
-// Unknown says that there are no such fields, and which there are.
-func Unknown(names, fields []string) string {
+// unknownFields says that there are no such fields, and which there are.
+func unknownFields(names, fields []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = strconv.Quote(clipped(name))
@@ -185,7 +178,7 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 		}
 	}
 	if len(unknown) > 0 {
-		w.faults = append(w.faults, Unknown(unknown, slices.Sorted(maps.Keys(fields))))
+		w.faults = append(w.faults, unknownFields(unknown, slices.Sorted(maps.Keys(fields))))
 	}
 
 	return fitted
