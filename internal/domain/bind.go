@@ -188,7 +188,7 @@ func (b *binder) bindEntity(i int) {
 		t.Entity = &Entity{
 			Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
 			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Checks: decl.Checks,
-			Sets: map[string][]string{}, schema: b.decl.Schema, tables: b.domain.byTable, compared: t.table.compared,
+			Sets: map[string][]string{}, schema: b.decl.Schema, tables: b.domain.byTable,
 		}
 		b.types, b.domain.Entities = append(b.types, t), append(b.domain.Entities, t.Entity)
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity

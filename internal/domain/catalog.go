@@ -53,7 +53,6 @@ type catalogTable struct {
 	primary      []string // the primary key or, of a table without one, the first columns that are unique and never null
 	uniques      [][]string
 	foreignKeys  []catalogFK
-	compared     []Comparison
 	// insertable and updatable are the columns that alfred_tenant may write.
 	insertable []string
 	updatable  []string

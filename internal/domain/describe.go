@@ -92,11 +92,6 @@ func (c *Column) describe(e *Entity) string {
 	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + WithoutCasts(c.Check))
 	}
-	if !fixed {
-		for _, rule := range e.comparisonsOf(c) {
-			b.WriteString(", " + rule)
-		}
-	}
 	if c.Comment != "" && c != e.Key {
 		b.WriteString(". " + c.Comment)
 	}

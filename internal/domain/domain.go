@@ -121,8 +121,7 @@ type Entity struct {
 
 	schema    string
 	tables    map[string]*Entity // the domain's types by their tables
-	compared  []Comparison
-	versioned bool // a view with a column for the version
+	versioned bool               // a view with a column for the version
 }
 
 // SQL is the table in a FROM clause. It is never aliased, because computed columns may name it.
