@@ -56,7 +56,7 @@ func (e *initEntity) guessLabel() {
 }
 
 // whenNames are of times that say when something takes place.
-var whenNames = regexp.MustCompile(`(^|_)(date|starts?|begins?|scheduled|planned)(_|$)`)
+var whenNames = regexp.MustCompile(`(^|_)(date|due|deadline|starts?|begins?|scheduled|planned)(_|$)`)
 
 // labelBy labels a row by a column, after the rows within which alone it is unique: each of twenty houses has a flat 1A.
 func (e *initEntity) labelBy(column string) {
@@ -176,7 +176,12 @@ func (e *initEntity) namingReferences(dated bool) []string {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return last(a) - last(b) })
 
-	return names[:min(most, len(names))]
+	chosen, pair := slices.Clone(names[:min(most, len(names))]), e.polymorphic()
+	if slices.ContainsFunc(chosen, func(name string) bool { return pair[name] != nil }) { // a row has one of them
+		chosen = appendNew(chosen, sortedKeys(pair)...)
+	}
+
+	return chosen
 }
 
 // whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
