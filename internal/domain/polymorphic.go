@@ -146,13 +146,14 @@ func (b *typeBinder) bindPolymorphic() {
 		keys := slices.DeleteFunc(slices.Clone(b.Columns), func(c *Column) bool {
 			return !c.Writable || !slices.ContainsFunc(slices.Collect(maps.Values(p.Types)), func(to string) bool { return c.Name == polymorphicName(column, to) })
 		})
-		one := "A row has one of " + strings.Join(each(keys, func(c *Column) string { return c.Name }), ", ") + "."
-		for _, c := range keys {
-			c.Comment, c.Instead = one, slices.DeleteFunc(slices.Clone(keys), func(other *Column) bool { return other == c })
+		for i, c := range keys {
+			if c.Instead = slices.Delete(slices.Clone(keys), i, i+1); i == 0 { // it is read before the others
+				c.Comment = "A row has one of " + strings.Join(each(keys, func(c *Column) string { return c.Name }), ", ") + "."
+			}
 		}
 		for _, c := range []*Column{b.Column(column), b.Column(p.By)} {
 			if c != nil {
-				c.Unfolded = c.Unfolded || len(keys) > 0
+				c.Unfolded, c.Repeats = c.Unfolded || len(keys) > 0, true
 			}
 		}
 	}
