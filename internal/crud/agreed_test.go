@@ -107,3 +107,47 @@ func TestQuestionsAskForWhatIsPossible(t *testing.T) {
 	require.Equal(t, "Chore 12 is done on Monday.", b.refused(vocab.StepWrite, vocab.ToolUpdate, chores+`, "set": [{"column": "title", "value": "Chore"}]}`, crud.CodeViolation))
 	require.Positive(t, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title LIKE 'Chore %'`))
 }
+
+// V19: who leaves some operations out of those that were asked about has agreed to the others, as they were.
+func TestV19FewerOperationsThanAgreedAreNotAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+
+	weigh := func(crate, weight int) vocab.Call {
+		return call("weigh_crate", sprintf(`{"this": "crate_%d", "weight": %d}`, crate, weight))
+	}
+	for name, test := range map[string]struct {
+		between, asks string
+		calls         []vocab.Call
+	}{
+		"the others":          {calls: []vocab.Call{weigh(2, 30), weigh(3, 40)}},
+		"one":                 {calls: []vocab.Call{weigh(3, 40)}},
+		"all":                 {calls: []vocab.Call{weigh(2, 30), weigh(1, 20), weigh(3, 40)}, asks: "Mugs would weigh 30. Lamps would weigh 20. Pots would weigh 40."},
+		"another value":       {calls: []vocab.Call{weigh(2, 31)}, asks: "Mugs would weigh 31."},
+		"the others and more": {calls: []vocab.Call{weigh(2, 30), weigh(3, 41)}, asks: "Pots would weigh 41. This would weigh the crate Mugs, weight: 30."},
+		"it would do another": {between: `UPDATE depot.crates SET name = 'Cups' WHERE name = 'Mugs'`, calls: []vocab.Call{weigh(2, 30)}, asks: "Cups would weigh 30."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setupOperations(t)
+			b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Mugs"}}`)
+			b.ok("write", vocab.ToolCreate, `{"table": "crates", "data": {"name": "Pots"}}`)
+			asked := b.decide("write", weigh(1, 20), weigh(2, 30), weigh(3, 40)).Approval
+			require.NotNil(t, asked)
+			b.nextTurn()
+			if test.between != "" {
+				b.exec(test.between)
+			}
+			outcome := b.narrowed(asked, test.calls...)
+			if test.asks != "" {
+				require.NotNil(t, outcome.Approval, "%+v", outcome.Results)
+				require.Contains(t, outcome.Approval.Text, test.asks)
+
+				return
+			}
+			require.Nil(t, outcome.Approval)
+			require.False(t, outcome.Failed(), "%+v", outcome.Results)
+			require.Equal(t, "10 40", query[string](b, `SELECT string_agg(weight::text, ' ' ORDER BY id) FROM depot.crates WHERE name IN ('Lamps', 'Pots')`))
+		})
+	}
+}

@@ -155,10 +155,29 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if op.step.approved && op.step.preview == text && !changed {
 		return false, nil
 	}
-	op.step.preview, d.again = text, d.again || op.step.approved
+	op.step.preview = text
+	if op.step.agreed = d.hasAgreedTo(op); op.step.agreed {
+		return false, nil
+	}
+	d.again = d.again || op.step.approved
 	d.ask(op.step)
 
 	return true, nil
+}
+
+// hasAgreedTo reports whether the answer to a question covers the call: it is one of those that the question named, of which the decision
+// leaves some out, and would do what was told of it then.
+func (d *decision) hasAgreedTo(op *operateOp) bool {
+	named := func(s *step) int {
+		return slices.IndexFunc(d.bounds.Agreed, func(one ApprovedCall) bool { return Fingerprint(one.Call) == Fingerprint(s.call) })
+	}
+	at := named(op.step)
+	if at < 0 || len(only(d.steps, func(s *step) bool { return named(s) >= 0 })) >= len(d.bounds.Agreed) {
+		return false
+	}
+	asked := d.bounds.Agreed[at]
+
+	return asked.Preview == op.step.preview && (op.declared.Preview != "" || maps.Equal(asked.Versions, op.named))
 }
 
 func (op *operateOp) needsConfirmation(ctx context.Context, tx pgx.Tx) (bool, error) {
