@@ -261,10 +261,10 @@ func (d *decision) rehearseCall(ctx context.Context, tenant pgx.Tx, s *step) (er
 	update, updates := s.op.(*updateOp)
 	switch {
 	case s.hasTriggers():
-	case deletes && deletion.gone == nil && len(s.keys) > 0:
+	case deletes && !deletion.done && len(s.keys) > 0:
 		err = d.deleteRows(ctx, tenant, s.entity, s.keys)
-	case updates && update.after == nil && len(update.before.Rows) > 0:
-		_, err = d.update(ctx, tenant, s.entity, update.before.keys(), update.written)
+	case updates && update.after == nil && len(s.found.Rows) > 0:
+		_, err = d.update(ctx, tenant, s.entity, s.found.keys(), update.written)
 	}
 
 	return err

@@ -23,6 +23,7 @@ type generateOp struct {
 
 	args    generateArgs
 	creates []draft
+	changed []registry.Entry // the drafts to be updated, as args.Updates are
 	updates []draft
 	removed removals        // what the updates remove
 	had     map[string]bool // refs that the drafts already contained
@@ -115,13 +116,12 @@ func notExcluded(entries []registry.Entry) error {
 	return nil
 }
 
-// nameUpdates puts the updates in one form, with refs in the place of names.
-func (op *generateOp) nameUpdates(ctx context.Context, d *decision, tx pgx.Tx) error {
-	entries, err := d.registry.ResolveAll(ctx, each(op.args.Updates, func(update generateUpdate) string { return update.Ref }), registry.Want{})
-	if err != nil {
+// nameUpdates finds the drafts of the updates and puts these in one form, with refs in the place of names.
+func (op *generateOp) nameUpdates(ctx context.Context, d *decision, tx pgx.Tx) (err error) {
+	if op.changed, err = d.registry.ResolveAll(ctx, op.updatedRefs(), registry.Want{}); err != nil {
 		return err
 	}
-	for i, entry := range entries {
+	for i, entry := range op.changed {
 		e, update := d.tools.domain.ByType(entry.Type), &op.args.Updates[i]
 		patch, fault := update.oneForm(e, update.Content, contentTwice)
 		if fault != nil {
@@ -139,25 +139,26 @@ func (op *generateOp) nameUpdates(ctx context.Context, d *decision, tx pgx.Tx) e
 	return nil
 }
 
-func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) error {
-	names := each(op.args.Updates, func(update generateUpdate) string { return update.Ref })
-	if len(names) == 0 {
+// updatedRefs are the refs of the drafts to be updated.
+func (op *generateOp) updatedRefs() []string {
+	return each(op.args.Updates, func(update generateUpdate) string { return update.Ref })
+}
+
+// checkUpdates applies the updates to the drafts' newest contents, and gathers the refs in these.
+func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) (err error) {
+	if len(op.changed) == 0 {
 		return nil
 	}
-	entries, err := d.registry.ResolveAll(ctx, names, registry.Want{})
-	if err != nil {
+	if op.read, err = d.registry.NewestVersions(ctx, op.updatedRefs()...); err != nil {
 		return err
 	}
-	if op.read, err = d.registry.NewestVersions(ctx, names...); err != nil {
-		return err
-	}
-	stored, err := d.registry.GetEntityData(ctx, names...)
+	stored, err := d.registry.GetEntityData(ctx, op.updatedRefs()...)
 	if err != nil {
 		return err
 	}
 	op.updates = nil
 	var wrong faults
-	for i, entry := range entries {
+	for i, entry := range op.changed {
 		e, patch := d.tools.domain.ByType(entry.Type), op.args.Updates[i].Content
 		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
 		wrong.add(fault)

@@ -27,32 +27,30 @@ const (
 
 // targets finds and locks the rows of an update or delete. If the user has to agree first, it sets d.approval. Approved
 // rows are used as approved, without their filters.
-func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
+func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (err error) {
 	if s.keys != nil {
-		var err error
 		if s.found, err = lockRows(ctx, tx, s.entity, s.keys); err != nil {
-			return nil, err
+			return err
 		}
 
-		return s.found, d.askAgain(ctx, tx, s)
+		return d.askAgain(ctx, tx, s)
 	}
 	list, err := d.writeConditions(ctx, tx, s.entity, filters)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.found, err = d.findTargets(ctx, tx, s.entity, list); err != nil {
-		return nil, err
+		return err
 	}
 	ask, err := d.mustAsk(ctx, tx, s, list)
 	if err == nil && ask {
 		s.agreed, err = d.hasAgreed(ctx, tx, s)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		d.noteTargets(s, ask && !s.agreed)
 	}
-	d.noteTargets(s, ask && !s.agreed)
 
-	return s.found, nil
+	return err
 }
 
 // findTargets finds and locks the rows that conditions mean, which have to be as the decision's prompt showed them.
@@ -163,11 +161,8 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 	return would.others, err
 }
 
-// mustAskForRows reports whether the user has to agree: if the type's declaration says so; to a call without a filter or for
-// many rows; to more rows than were named, except a change of those that a canonical look-up finds, since it is meant for
-// variants, too, or by ref; to delete several rows by ref that the user has neither seen nor named; and to change a set (found neither
-// by name nor by ref) of which nothing was shown in this session. Rows are counted over all calls of a kind: what is split
-// into many calls is no less.
+// mustAskForRows reports whether the user has to agree because of a call's rows. They are counted over all calls of a kind: what is
+// split into many calls is no less.
 func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
 	e, found, rows, deletes := s.entity, s.found, d.targetsSoFar(s), s.call.Tool == vocab.ToolDelete
 	named := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
@@ -175,14 +170,15 @@ func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition
 	case len(found.Rows) == 0:
 		return false, nil
 	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
-		return true, nil
+		return true, nil // the declaration wants it, all rows are meant, or many
 	case (deletes || e.Match == nil && !byRef(e, list)) && moreThanNamed(e, found, list):
-		return true, nil
+		return true, nil // a change by a canonical look-up is meant for all variants of a thing, and refs say which rows are meant
 	case named, byRef(e, list) && !deletes:
 		return false, nil
 	case byRef(e, list):
 		return d.deletesUnknown(ctx, rows)
 	}
+	// A set of rows is changed unasked only if the session has seen some of it.
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
 	for _, entry := range entries {
 		if entry.Action != registry.ActionLinked {

@@ -194,7 +194,7 @@ func (d *decision) cascadeNotice() string {
 	done := only(d.steps, func(s *step) bool {
 		op, deletes := s.op.(*deleteOp)
 
-		return deletes && op.gone != nil && s.fault == nil && !asked(s)
+		return deletes && op.done && s.fault == nil && !asked(s)
 	})
 	named := namedRows(done)
 	with := only(deletions(done), func(w *rowChange) bool { return w.Action == registry.ActionDeleted && !named[w.at()] })

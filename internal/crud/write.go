@@ -22,8 +22,7 @@ type updateOp struct {
 
 	args    updateArgs
 	written map[string]any
-	before  *loaded
-	after   *loaded
+	after   *loaded // the rows once they are changed; found are as they were
 }
 
 func (d *decision) newUpdate(s *step) (operation, *Error) {
@@ -58,25 +57,25 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	maps.Copy(op.written, named[0])
-	if op.before, err = d.targets(ctx, tx, op.step, op.args.Filters); err != nil || len(op.before.Rows) == 0 {
+	if err := d.targets(ctx, tx, op.step, op.args.Filters); err != nil || len(op.found.Rows) == 0 {
 		return err
 	}
 	if err := op.keepsStructure(); err != nil {
 		return err
 	}
 	if !op.asks && !op.agreed { // the user looks at what a question is about
-		if err := d.requireShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
+		if err := d.requireShown(op.entity, op.found, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
 	}
 	if d.approval != nil {
 		return nil
 	}
-	if op.after, err = d.update(ctx, tx, op.entity, op.before.keys(), op.written); err != nil {
+	if op.after, err = d.update(ctx, tx, op.entity, op.found.keys(), op.written); err != nil {
 		return err
 	}
 
-	return addLinkLabels(ctx, tx, op.entity, op.before.Rows, furthestName, slices.Collect(maps.Keys(op.written))...)
+	return addLinkLabels(ctx, tx, op.entity, op.found.Rows, furthestName, slices.Collect(maps.Keys(op.written))...)
 }
 
 // keepsStructure refuses a word in place of an object or a list, and an object without some of what stands there: "phone: 0170-555"
@@ -87,8 +86,8 @@ func (op *updateOp) keepsStructure() error {
 		if c == nil || c.Kind != domain.KindJSON || value == nil {
 			continue
 		}
-		if i := slices.IndexFunc(op.before.Rows, func(row map[string]any) bool { return losesPart(row[name], value) }); i >= 0 {
-			held := registry.CleanText(registry.Scrub(argumentText(c.Kind, op.before.Rows[i][name])), longestValue)
+		if i := slices.IndexFunc(op.found.Rows, func(row map[string]any) bool { return losesPart(row[name], value) }); i >= 0 {
+			held := registry.CleanText(registry.Scrub(argumentText(c.Kind, op.found.Rows[i][name])), longestValue)
 
 			return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON, with null for what is to go.", name, held)
 		}
@@ -246,7 +245,7 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	before := op.before.byKey()
+	before := op.found.byKey()
 	for i, key := range op.after.keys() {
 		if was := op.previousValues(before[key], op.after.Rows[i]); len(was) > 0 {
 			result.rows[i]["_was"] = was
@@ -300,7 +299,7 @@ type deleteOp struct {
 	*step
 
 	args deleteArgs
-	gone *loaded
+	done bool // the rows that were found are gone
 }
 
 func (d *decision) newDelete(s *step) (operation, *Error) {
@@ -310,17 +309,16 @@ func (d *decision) newDelete(s *step) (operation, *Error) {
 }
 
 func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	targets, err := d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || d.approval != nil || len(targets.Rows) == 0 {
+	if err := d.targets(ctx, tx, op.step, op.args.Filters); err != nil || d.approval != nil || len(op.found.Rows) == 0 {
 		return err
 	}
-	op.gone = targets
-	hidden, err := d.journal.hiddenWith(ctx, tx, op.entity, targets.keys())
+	op.done = true
+	hidden, err := d.journal.hiddenWith(ctx, tx, op.entity, op.found.keys())
 	if err != nil {
 		return err
 	}
 	before := len(d.journal.writes)
-	err = d.delete(ctx, tx, op.entity, targets)
+	err = d.delete(ctx, tx, op.entity, op.found)
 	op.deletes = slices.Concat(hidden, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
 
 	return err
@@ -366,10 +364,10 @@ func requireRows(e *domain.Entity, reached int64, rows int) error {
 }
 
 func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, error) {
-	if op.gone == nil {
+	if !op.done {
 		return Result{}, nil
 	}
-	result, err := op.recorded(ctx, d, tx, op.gone.after(registry.ActionDeleted))
+	result, err := op.recorded(ctx, d, tx, op.found.after(registry.ActionDeleted))
 	for _, row := range result.rows {
 		for _, child := range op.entity.Children {
 			delete(row, child.Entity.Table)
