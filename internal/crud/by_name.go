@@ -21,20 +21,27 @@ var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
 // namedConditions are the conditions of filters that name the row a column points to, as product_id = "Ground Coffee":
 // without them, a model reads products to get a ref that it needs for nothing else. A name counts only if exactly one row of the
-// user's has it. Filters that name no row are returned.
+// user's has it or, if none has, only one has it among its words. Filters that name no row are returned.
 func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (found []condition, unknown []registry.Filter, err error) {
 	for _, filter := range filters {
 		target, names := namedTarget(e, filter)
-		keys, err := keysOfNames(ctx, tx, target, filter, names)
-		if err == nil && len(keys) == 0 && len(names) == 1 {
-			keys, err = keyByPartOfName(ctx, tx, target, filter, names[0])
-		}
-		switch {
-		case err != nil:
+		named, err := findNamed(ctx, tx, target, names)
+		if err != nil {
 			return nil, nil, err
-		case len(keys) == 0:
+		}
+		var keys []string
+		for i, name := range names {
+			key, fault := named[name].key(target, filter.Field, asList(filter.Value)[i], true)
+			if fault != nil {
+				return nil, nil, fault
+			}
+			if key != "" {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) < len(names) {
 			unknown = append(unknown, filter)
-		default:
+		} else {
 			found = append(found, condition{column: e.ColumnOrPath(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
 		}
 	}
@@ -43,8 +50,8 @@ func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters [
 }
 
 // takeNamesFromRows takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
-// model that is to plan a dish had to read the dish first, in a step of its own. As in filters, a name counts only if
-// exactly one row has it; that several have it is wrong. Names of a column are looked up together, however many rows.
+// model that is to plan a dish had to read the dish first, in a step of its own. A name counts only if exactly one row has it;
+// that several have it is wrong. Names of a column are looked up together, however many rows.
 func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
 	found := make([]map[string]any, len(rows))
 	for i := range found {
@@ -59,7 +66,7 @@ func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *
 	return found, nil
 }
 
-// takeNamesFromColumn is takeNamesFromRows for one column. For the first names that no row has, it says which are similar.
+// takeNamesFromColumn is takeNamesFromRows for one column.
 func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
 	var (
 		target *domain.Entity
@@ -74,23 +81,17 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	if target == nil {
 		return nil
 	}
-	keys, err := keysByName(ctx, tx, target, names)
-	if err != nil {
-		return err
-	}
-	similar, err := rowsNamedLikeMissing(ctx, tx, target, names, keys)
+	named, err := findNamed(ctx, tx, target, names)
 	if err != nil {
 		return err
 	}
 	for n, i := range at {
-		said, same, like := rows[i][c.Name], keys[names[n]], similar[names[n]]
+		key, fault := named[names[n]].key(target, c.Name, rows[i][c.Name], false)
 		switch {
-		case len(same) == 1:
-			found[i][c.Name] = same[0]
-		case len(same) > 1:
-			wrong.add(severalRowsNamed(target, c.Name, said))
-		case like != nil && len(like.Rows) > 0:
-			wrong.add(noRowNamed(target, c.Name, said, like))
+		case fault != nil:
+			wrong.add(fault)
+		case key != "":
+			found[i][c.Name] = key
 		default:
 			continue // the registry says which refs are similar
 		}
@@ -98,23 +99,6 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	}
 
 	return nil
-}
-
-// rowsNamedLikeMissing is rowsNamedLike for the first of the names that no row has.
-func rowsNamedLikeMissing(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string, keys map[string][]string) (map[string]*loaded, error) {
-	similar := map[string]*loaded{}
-	for _, name := range names {
-		if len(keys[name]) > 0 || similar[name] != nil || len(similar) == namedInQuestion {
-			continue
-		}
-		found, err := rowsNamedLike(ctx, tx, e, name)
-		if err != nil {
-			return nil, err
-		}
-		similar[name] = found
-	}
-
-	return similar, nil
 }
 
 // nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
@@ -189,45 +173,52 @@ func namedTarget(e *domain.Entity, filter registry.Filter) (*domain.Entity, []st
 	return c.FK.Entity, names
 }
 
-// keysOfNames returns the keys of the rows that have the names which a filter says, none unless each is one's.
-func keysOfNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, names []string) ([]string, error) {
-	found, err := keysByName(ctx, tx, e, names)
+// foundByName is what a name finds: the keys of the rows that have it or, if none has, rows whose names hold it.
+type foundByName struct {
+	keys []string
+	like *loaded
+}
+
+// findNamed finds rows by names, in the words of [naming]. Rows whose names hold one are read for the first few that no row has.
+func findNamed(ctx context.Context, tx pgx.Tx, e *domain.Entity, names []string) (map[string]foundByName, error) {
+	keys, err := keysByName(ctx, tx, e, names)
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
-	for i, name := range names {
-		if len(found[name]) > 1 {
-			return nil, severalRowsNamed(e, filter.Field, asList(filter.Value)[i])
+	found, missing := map[string]foundByName{}, 0
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		one := foundByName{keys[name], &loaded{}}
+		if len(one.keys) == 0 && missing < namedInQuestion {
+			missing++
+			if one.like, err = rowsNamedLike(ctx, tx, e, name); err != nil {
+				return nil, err
+			}
 		}
-		keys = append(keys, found[name]...)
-	}
-	if len(keys) < len(names) {
-		return nil, nil
+		found[name] = one
 	}
 
-	return keys, nil
+	return found, nil
 }
 
-// keyByPartOfName returns the key of the only row whose name has what a filter says among its words: Ann is not Hannah. Which of several
-// is meant, others decide.
-func keyByPartOfName(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter, words string) ([]string, error) {
-	name := asList(filter.Value)[0]
-	similar, err := rowsNamedLike(ctx, tx, e, words)
-	if err != nil || len(similar.Rows) == 0 {
-		return nil, err
+// key is the key of the only row that a name means, "" if nothing is called like it. byPart: the row may have other words in its name,
+// too. Ann is not Hannah.
+func (n foundByName) key(e *domain.Entity, column string, said any, byPart bool) (string, *Error) {
+	keys := n.keys
+	if byPart && len(n.like.Rows) == 1 && holdsWords(plainWords(e.Label.Render(n.like.Rows[0])), plainWords(said)) {
+		keys = n.like.keys()
 	}
-	labels := each(similar.Rows, e.Label.Render)
-	slices.Sort(labels)
+	name := registry.Scrub(fmt.Sprint(said))
 	switch {
-	case len(labels) == 1 && holdsWords(plainWords(labels[0]), plainWords(name)):
-		return similar.keys(), nil
-	case len(labels) == 1:
-		return nil, noRowNamed(e, filter.Field, name, similar)
-	case len(slices.Compact(labels)) == 1:
-		return nil, severalRowsNamed(e, filter.Field, labels[0])
+	case len(keys) == 1:
+		return keys[0], nil
+	case len(keys) > 1: // only refs tell them apart
+		return "", failColumn(CodeUnknownRef, column, "Several %s are called %s: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", e.Plural, name)
+	case len(n.like.Rows) > 0:
+		labels := each(n.like.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
+
+		return "", failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, name, andMore(labels, n.like.total))
 	default:
-		return nil, failColumn(CodeUnknownRef, filter.Field, "Several %s are called like %s: %s. Name the one that is meant.", e.Plural, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
+		return "", nil
 	}
 }
 
@@ -240,21 +231,6 @@ func rowsNamedLike(ctx context.Context, tx pgx.Tx, e *domain.Entity, words strin
 	holds := func(s *statement) string { return said.sql + " LIKE " + s.value(literal(words)) }
 
 	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
-}
-
-// similarLabels says what such rows are called.
-func similarLabels(e *domain.Entity, similar *loaded) string {
-	return andMore(each(similar.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) }), similar.total)
-}
-
-// noRowNamed refuses a name that no row has, and says which rows' names hold it.
-func noRowNamed(e *domain.Entity, column string, name any, similar *loaded) *Error {
-	return failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, registry.Scrub(fmt.Sprint(name)), similarLabels(e, similar))
-}
-
-// severalRowsNamed says that only refs tell rows of one name apart.
-func severalRowsNamed(e *domain.Entity, column string, name any) *Error {
-	return failColumn(CodeUnknownRef, column, "Several %s are called %s: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", e.Plural, registry.Scrub(fmt.Sprint(name)))
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.
