@@ -165,22 +165,22 @@ func (r *Registry) noun(entityType string) string {
 
 // suggest completes the sentences of refs that are unknown or of another type.
 func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
-	open := slices.DeleteFunc(slices.Clone(failed), func(err *RefError) bool { return err.Reason != ReasonUnknown && err.Reason != ReasonWrongType })
-	if len(open) == 0 {
-		return nil
-	}
-	types := map[string]bool{}
-	for _, err := range open {
-		for _, t := range r.nearTypes(err) {
-			types[t] = true
+	types := map[*RefError][]string{} // that each may have meant
+	for _, err := range failed {
+		if err.Reason == ReasonUnknown || err.Reason == ReasonWrongType {
+			types[err] = r.nearTypes(err)
 		}
 	}
-	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: slices.Sorted(maps.Keys(types))})
+	if len(types) == 0 {
+		return nil
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(types))...))))
+	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: all})
 	if err != nil {
 		return fmt.Errorf("look up near refs: %w", err)
 	}
-	for _, err := range open {
-		err.complete(r.rank(err, near))
+	for err, types := range types {
+		err.complete(err.rank(near, types))
 	}
 
 	return nil
@@ -205,10 +205,9 @@ func (r *Registry) nearTypes(err *RefError) []string {
 
 // rank orders what may have been meant: same label, same number, a label with the word in it, then most recently
 // touched.
-func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.EntityRefSuggestRow {
-	types := r.nearTypes(err)
-	word := domain.Fold(err.Ref)
-	number := err.Ref[len(strings.TrimRight(err.Ref, "0123456789")):]
+func (e *RefError) rank(near []*db.EntityRefSuggestRow, types []string) []*db.EntityRefSuggestRow {
+	word := domain.Fold(e.Ref)
+	number := e.Ref[len(strings.TrimRight(e.Ref, "0123456789")):]
 	score := func(row *db.EntityRefSuggestRow) int {
 		label := domain.Fold(row.Label)
 		switch {
@@ -223,7 +222,7 @@ func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.Ent
 		}
 	}
 	fit := slices.DeleteFunc(slices.Clone(near), func(row *db.EntityRefSuggestRow) bool {
-		return !slices.Contains(types, row.EntityType) || err.wanted.Stored && row.State == StatePending
+		return !slices.Contains(types, row.EntityType) || e.wanted.Stored && row.State == StatePending
 	})
 	slices.SortStableFunc(fit, func(a, b *db.EntityRefSuggestRow) int { return cmp.Compare(score(a), score(b)) })
 
