@@ -68,12 +68,12 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	in := c.s.acted(a.out)
 	in.ready = a.ready
 	in.said = in.ready && c.s.prewritten() != nil || a.out.Words != ""
-	permission, agreed, err := c.s.permission()
-	if err != nil {
-		return move{}, err
-	}
+	permission, agreed := c.s.permission()
 	c.permitted = permission.Allowed
-	var outcome crud.Outcome
+	var (
+		outcome crud.Outcome
+		err     error
+	)
 	if m := beforeAct(a.out, in); m != nil {
 		c.output = actMade(a.out, &outcome)
 

@@ -17,37 +17,23 @@ import (
 // A question for approval holds the calls that a yes lets code carry out, and the steps that wait for the answer. A turn
 // that answers yes makes these calls, then does what has waited, then what its message asks for besides.
 
-// approval returns the approve question whose calls this turn carries out, or nil.
-func (s *state) approval() *db.QuestionListTurnRow {
-	q := s.Answered()
-	if s.thinkPlanned() || len(s.Steps) == 0 || q == nil || q.Kind != vocab.AskApprove || s.Understood().Intent != "confirm" {
+// carriesOutApproved reports whether this turn carries out what its message has approved.
+func (s *state) carriesOutApproved() bool {
+	return !s.thinkPlanned() && len(s.Steps) > 0 && s.answered != nil && s.answered.kind == vocab.AskApprove && s.Understood().Intent == "confirm"
+}
+
+// approvedIn returns the approved calls that a step makes: those of the turn's first one. The others have waited for it.
+func (s *state) approvedIn(step *db.TurnSteps) []crud.ApprovedCall {
+	if !s.carriesOutApproved() || step != s.Steps[0] {
 		return nil
 	}
 
-	return q
-}
-
-// approved returns the calls of the approval, none for any other turn.
-func (s *state) approved() ([]crud.ApprovedCall, error) {
-	q := s.approval()
-	if q == nil {
-		return nil, nil
-	}
-	a, err := s.readQuestion(q.ID, q.Kind, q.Payload)
-	if err != nil {
-		return nil, err
-	}
-
-	return a.Calls, nil
+	return s.answered.Calls
 }
 
 // runApproved runs exactly the calls that the user approved.
 func runApproved(ctx context.Context, c *commit) (move, error) {
-	calls, err := c.s.approved()
-	if err != nil {
-		return move{}, err
-	}
-	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), calls)
+	outcome, err := c.s.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), c.s.answered.Calls)
 	if err != nil {
 		return move{}, err
 	}

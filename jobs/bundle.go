@@ -124,13 +124,15 @@ func namesRows(node string) bool { return node == vocab.NodeThink || node == voc
 // nextState returns the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) nextState(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.s.runner
-	s := r.state(c.tx, d, v)
+	s, err := r.state(c.tx, d, v)
+	if err != nil {
+		return nil, err
+	}
 	if step := v.Step(); d.Node == vocab.NodeAct && step != nil {
 		if ready := s.readyCalls(step); ready != nil && crud.Searches(ready.Calls) {
 			return nil, nil
 		}
 	}
-	var err error
 	if namesRows(d.Node) {
 		if s.View, err = view.Probe(ctx, c.tx, v, false); err != nil {
 			return nil, err
@@ -142,8 +144,8 @@ func (c *commit) nextState(ctx context.Context, d delivery) (*state, error) {
 		}
 	}
 	if d.Node == vocab.NodeThink {
-		if err = s.takePlan(); s.plan == nil || err != nil {
-			return nil, err
+		if s.takePlan(); s.plan == nil {
+			return nil, nil
 		}
 	}
 

@@ -128,16 +128,8 @@ func wordsIn(text string) []string {
 }
 
 // permission reports whether this turn may write, and which of the calls that the user was asked about on fewer rows.
-func (s *state) permission() (nodes.Permission, []crud.ApprovedCall, error) {
-	intent, q := s.Understood().Intent, s.Answered()
-	if q == nil {
-		return permit(intent, nil), nil, nil
-	}
-	a, err := s.readQuestion(q.ID, q.Kind, q.Payload)
-	if err != nil {
-		return nodes.Permission{}, nil, err
-	}
-	p := permit(intent, a)
+func (s *state) permission() (nodes.Permission, []crud.ApprovedCall) {
+	p := permit(s.Understood().Intent, s.answered)
 
-	return p, a.agreedCalls(p, s.Turn.Message), nil
+	return p, s.answered.agreedCalls(p, s.Turn.Message)
 }

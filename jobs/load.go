@@ -19,9 +19,9 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := r.state(r.Pool, d, v)
-	if d.Node == vocab.NodeThink {
-		err = s.takePlan()
+	s, err := r.state(r.Pool, d, v)
+	if err == nil && d.Node == vocab.NodeThink {
+		s.takePlan()
 	}
 
 	return s, err

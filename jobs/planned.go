@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,14 +14,14 @@ import (
 	"alfred/nodes"
 )
 
-// Calls that the plan or an earlier step wrote out for a step: whether code may make them as they are, and which rows and
+// Calls that the plan wrote out for a step: whether code may make them as they are, and which rows and
 // columns they are about.
 
 // readyCalls returns the decision that consists of a step's planned calls, nil if the step has started or Act has to look
 // first.
 func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
-	calls, err := plannedCalls(step)
-	if err != nil || len(calls) == 0 || len(s.ActsOf(step.Step)) > 0 {
+	calls := plannedCalls(step)
+	if len(calls) == 0 || len(s.ActsOf(step.Step)) > 0 {
 		return nil
 	}
 	for _, call := range calls {
@@ -38,16 +37,13 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	return out
 }
 
-// plannedCalls are those that the plan or an earlier step wrote out for a step.
-func plannedCalls(step *db.TurnSteps) (calls []vocab.Call, err error) {
-	if len(step.Calls) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(step.Calls, &calls); err != nil {
-		return nil, fmt.Errorf("read the calls of a step: %w", err)
+// plannedCalls are those that the plan wrote out for a step; none if they cannot be read, so that Act decides them.
+func plannedCalls(step *db.TurnSteps) (calls []vocab.Call) {
+	if json.Unmarshal(step.Calls, &calls) != nil {
+		return nil
 	}
 
-	return calls, nil
+	return calls
 }
 
 // tookBack reports whether a call changes rows that this turn has set back: it was written before.

@@ -35,9 +35,7 @@ type reply struct {
 
 func (r *reply) prepare() (*nodes.Frame, error) {
 	r.s.guard.Own = r.s.Scene(false).OwnTexts()
-	if err := r.wordByCode(); err != nil {
-		return nil, err
-	}
+	r.wordByCode()
 	if r.code = r.out != nil; r.code {
 		return nil, nil
 	}
@@ -46,20 +44,18 @@ func (r *reply) prepare() (*nodes.Frame, error) {
 }
 
 // wordByCode sets the reply if no model has to be asked for it; otherwise it sets the model's input.
-func (r *reply) wordByCode() error {
+func (r *reply) wordByCode() {
 	s := r.s
-	undone, only, err := s.undoReply()
+	undone, only := s.undoReply()
 	switch {
-	case err != nil:
-		return err
 	case only && (!s.thinkPlanned() || nodes.AsksForUndoInEnglish(s.Turn.Message)):
 		r.out = &nodes.ReplyOutput{Text: undone}
 
-		return nil
+		return
 	case s.isQuick():
 		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
 
-		return nil
+		return
 	}
 	r.in = s.prompts.Reply(s.View)
 	r.in.Fallback, r.in.Done = cmp.Or(undone, r.in.Fallback), s.doneSoFar()
@@ -67,7 +63,7 @@ func (r *reply) wordByCode() error {
 	case asked != nil && s.onlyAsks(r.in.Done):
 		r.out = &nodes.ReplyOutput{Text: r.in.Fallback}
 
-		return nil
+		return
 	case asked != nil:
 		r.in.Ask = asked.Text
 	case r.in.Done.Drafted:
@@ -77,8 +73,6 @@ func (r *reply) wordByCode() error {
 		r.in.Ask, r.in.Offer = r.offer.Text, true
 	}
 	r.takePrewritten()
-
-	return nil
 }
 
 // takePrewritten uses the reply that an earlier answer contains, if the turn went as that answer had it.

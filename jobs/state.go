@@ -25,14 +25,21 @@ type state struct {
 	refused string     // why the plan that came does not fit
 	prompts Prompts
 	written *registry.Written // what the decision writes of the registry, for the view of its turn
-	until   time.Time         // when the turn stops retrying the current decision; zero: never
+	// answered is the question that the turn's message has answered, nil for none.
+	answered *question
+	until    time.Time // when the turn stops retrying the current decision; zero: never
 }
 
 // state is what a decision is made from; its guard reads through conn.
-func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) *state {
-	return &state{
+func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) (s *state, err error) {
+	s = &state{
 		View: v, runner: r, d: d, guard: r.guard(conn, v.Turn.SessionID), prompts: r.Prompts, written: &registry.Written{Window: r.Windows.RetentionWindow},
 	}
+	if q := v.Answered(); q != nil {
+		s.answered, err = s.readQuestion(q.ID, q.Kind, q.Payload)
+	}
+
+	return s, err
 }
 
 // shorten has the next prompt be shorter, false if it cannot be: first one that continues no conversation, then one with
@@ -70,13 +77,11 @@ func (s *state) actDecision() (decision, error) {
 	if s.Step() == nil {
 		return nil, fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
 	}
-	undo, err := s.undoing(s.Step())
+	undo := s.undoing(s.Step())
 	switch {
-	case err != nil:
-		return nil, err
 	case undo != nil:
 		return &settled{carryOut: undo.run}, nil
-	case s.approval() != nil && s.Step() == s.Steps[0]: // the others are those that waited for it
+	case s.approvedIn(s.Step()) != nil:
 		return &settled{carryOut: runApproved}, nil
 	default:
 		return &act{s: s}, nil
@@ -195,7 +200,7 @@ func (s *state) isQuick() bool {
 		return run.Acted != nil && (run.Acted.AskUser != nil || run.Acted.Blocked != nil)
 	}
 
-	return !s.thinkPlanned() && len(s.Steps) > 0 && s.approval() == nil && !slices.ContainsFunc(s.Runs, gaveUp)
+	return !s.thinkPlanned() && len(s.Steps) > 0 && !s.carriesOutApproved() && !slices.ContainsFunc(s.Runs, gaveUp)
 }
 
 // refusals are the codes of calls that were understood and are not allowed to be carried out.

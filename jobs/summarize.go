@@ -29,13 +29,12 @@ type summarize struct {
 }
 
 func (s *summarize) prepare() (*nodes.Frame, error) {
-	undone, err := s.s.onlyUndoes()
 	s.in = s.s.prompts.Summarize(s.s.View)
-	if s.code = s.s.isQuick() || undone || s.in.Short; s.code {
-		return nil, err
+	if s.code = s.s.isQuick() || s.s.onlyUndoes() || s.in.Short; s.code {
+		return nil, nil
 	}
 
-	return &s.in.Frame, err
+	return &s.in.Frame, nil
 }
 
 func (s *summarize) run(ctx context.Context, rec *recorder) error {

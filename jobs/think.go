@@ -23,24 +23,20 @@ type readyPlan struct {
 }
 
 // takePlan takes the plan that came with Understand's answer, if it fits what is known by now.
-func (s *state) takePlan() (err error) {
+func (s *state) takePlan() {
 	waiting := s.WaitingPlan()
 	if waiting == nil {
-		return nil
+		return
 	}
 	in := s.prompts.Plan(s.View)
-	if in.Permission, _, err = s.permission(); err != nil {
-		return err
-	}
+	in.Permission, _ = s.permission()
 	var plan *nodes.ThinkOutput
 	if plan, s.refused = in.Ready(waiting); plan != nil {
 		s.plan = &readyPlan{in, plan}
 	}
-
-	return nil
 }
 
-func (t *think) prepare() (frame *nodes.Frame, err error) {
+func (t *think) prepare() (*nodes.Frame, error) {
 	if plan := t.s.plan; plan != nil {
 		t.in, t.out = plan.in, plan.out
 
@@ -48,9 +44,9 @@ func (t *think) prepare() (frame *nodes.Frame, err error) {
 	}
 	t.in = t.s.prompts.Think(t.s.View)
 	t.in.Refused = t.s.refused
-	t.in.Permission, _, err = t.s.permission()
+	t.in.Permission, _ = t.s.permission()
 
-	return &t.in.Frame, err
+	return &t.in.Frame, nil
 }
 
 func (t *think) run(ctx context.Context, rec *recorder) error {

@@ -61,53 +61,38 @@ type undoing struct {
 }
 
 // undoing returns what a step of the turn undoes, nil for most.
-func (s *state) undoing(step *db.TurnSteps) (*undoing, error) {
-	if s.approval() != nil && step == s.Steps[0] { // the others are those that waited for it
-		return s.undoApproved()
+func (s *state) undoing(step *db.TurnSteps) *undoing {
+	if approved := s.approvedIn(step); approved != nil {
+		return undoApproved(approved)
 	}
-	calls, err := plannedCalls(step)
-	if err != nil {
-		return nil, err
-	}
-	request := nodes.UndoIn(calls)
+	request := nodes.UndoIn(plannedCalls(step))
 	if request == nil {
-		return nil, nil
+		return nil
 	}
 	u := &undoing{UndoRequest: *request}
 	if !s.thinkPlanned() {
 		u.turn = s.Turn.Undoes
 	}
 
-	return u, nil
+	return u
 }
 
 // onlyUndoes reports whether the turn does nothing but undo.
-func (s *state) onlyUndoes() (bool, error) {
-	for _, step := range s.Steps {
-		if u, err := s.undoing(step); u == nil || err != nil {
-			return false, err
-		}
-	}
-
-	return len(s.Steps) > 0, nil
+func (s *state) onlyUndoes() bool {
+	return len(s.Steps) > 0 && !slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return s.undoing(step) == nil })
 }
 
 // undoApproved is the undo that the user has approved, nil if the approval is about something else.
-func (s *state) undoApproved() (*undoing, error) {
-	calls, err := s.approved()
-	if err != nil || len(calls) != 1 || len(calls[0].Keys) != 1 {
-		return nil, err
+func undoApproved(calls []crud.ApprovedCall) *undoing {
+	if len(calls) != 1 || len(calls[0].Keys) != 1 {
+		return nil
 	}
-	request := nodes.UndoIn([]vocab.Call{calls[0].Call})
-	if request == nil {
-		return nil, nil
-	}
-	id, err := uuid.Parse(calls[0].Keys[0])
-	if err != nil {
-		return nil, fmt.Errorf("read approval: %w", err)
+	request, turn := nodes.UndoIn([]vocab.Call{calls[0].Call}), uuid.UUID{}
+	if request == nil || turn.UnmarshalText([]byte(calls[0].Keys[0])) != nil {
+		return nil
 	}
 
-	return &undoing{UndoRequest: *request, turn: &id, agreed: true}, nil
+	return &undoing{UndoRequest: *request, turn: &turn, agreed: true}
 }
 
 // run is the single decision of the step that undoes.
@@ -294,12 +279,12 @@ func nounOf(e *domain.Entity, rows int) string {
 
 // undoReply is the reply of a turn that does nothing but undo: what its steps achieved, or what it has to ask. It returns
 // false for other turns.
-func (s *state) undoReply() (string, bool, error) {
-	if only, err := s.onlyUndoes(); !only || err != nil {
-		return "", false, err
+func (s *state) undoReply() (string, bool) {
+	if !s.onlyUndoes() {
+		return "", false
 	}
 	if asked := s.Scene(false).QuestionToAsk(); asked != nil {
-		return asked.Text, true, nil
+		return asked.Text, true
 	}
 	var told []string
 	for _, step := range s.Steps {
@@ -308,5 +293,5 @@ func (s *state) undoReply() (string, bool, error) {
 		}
 	}
 
-	return strings.Join(told, "\n\n"), len(told) > 0, nil
+	return strings.Join(told, "\n\n"), len(told) > 0
 }
