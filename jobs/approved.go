@@ -155,7 +155,7 @@ func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []node
 		return nil
 	}
 
-	return withReads(ready.Steps, thought{refs: u.in.Refs, home: u.s.runner.home, table: u.s.runner.table})
+	return withReads(ready.Steps, thought{refs: u.in.Refs, domain: u.s.Domain})
 }
 
 // notApproved leaves a planned write only the calls that were neither approved nor have waited. Those of which the message says

@@ -11,8 +11,8 @@ import (
 
 // bottomUp orders what a plan deletes one after the other: rows go after those that name them, which the database would otherwise
 // keep them for, or take along.
-func bottomUp(plan []nodes.Step, entity func(table string) *domain.Entity) (ordered []nodes.Step) {
-	deleted := func(s nodes.Step) []*domain.Entity { return deletedBy(s, entity) }
+func bottomUp(plan []nodes.Step, d *domain.Domain) (ordered []nodes.Step) {
+	deleted := func(s nodes.Step) []*domain.Entity { return deletedBy(s, d) }
 	var run []nodes.Step
 	for _, s := range plan {
 		if deleted(s) == nil {
@@ -50,12 +50,12 @@ func namingFirst[T any](run []T, deleted func(T) []*domain.Entity) (ordered []T)
 }
 
 // deletedBy are the types whose rows a step's planned calls delete, nil if they do anything else.
-func deletedBy(s nodes.Step, entity func(table string) *domain.Entity) (types []*domain.Entity) {
+func deletedBy(s nodes.Step, d *domain.Domain) (types []*domain.Entity) {
 	for _, call := range s.ReadyCalls() {
 		if call.Tool != vocab.ToolDelete {
 			return nil
 		}
-		types = append(types, entity(tableOf(call)))
+		types = append(types, d.Entity(tableOf(call)))
 	}
 
 	return types

@@ -69,12 +69,7 @@ type thought struct {
 	said     bool // a reply came with the plan
 	refs     nodes.Refs
 	mentions []nodes.Mention
-	// home is the subdomain in which a step of another subdomain reads refs of a type.
-	home func(entityType, subdomain string) string
-	// table is the table that holds rows of a type.
-	table func(entityType string) string
-	// entity is the type of a table's rows, nil for none.
-	entity func(table string) *domain.Entity
+	domain   *domain.Domain
 }
 
 // afterThink is the edge after Think. A plan writes only where it may: any other has become a proposal in package nodes.
@@ -87,7 +82,7 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	case len(out.Steps) == 0:
 		return move{next: vocab.NodeReply, skip: true, coded: in.said}
 	default:
-		plan := withReads(bottomUp(out.Steps, in.entity), in)
+		plan := withReads(bottomUp(out.Steps, in.domain), in)
 
 		return move{next: vocab.NodeAct, plan: plan, left: out.Left, skip: true, coded: len(plan[0].Calls) > 0}
 	}

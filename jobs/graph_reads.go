@@ -136,6 +136,28 @@ func (p *planReads) missingRows(s nodes.Step) []nodes.Step {
 	return steps
 }
 
+// home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
+func (in thought) home(entityType, subdomain string) string {
+	e, own := in.domain.ByType(entityType), in.domain.Subdomain(subdomain)
+	if e == nil || own != nil && (slices.Contains(own.Tables, e.Table) || slices.Contains(own.Readable, e.Table)) {
+		return subdomain
+	}
+	if of := in.domain.SubdomainOf(e); of != nil {
+		return of.Name
+	}
+
+	return subdomain
+}
+
+// table is a type's table; "" for an unknown type.
+func (in thought) table(entityType string) string {
+	if e := in.domain.ByType(entityType); e != nil {
+		return e.Table
+	}
+
+	return ""
+}
+
 // grouped divides refs by what they have in common, in the order in which the groups begin.
 func grouped(refs []string, by func(ref string) string) iter.Seq2[string, []string] {
 	var order []string

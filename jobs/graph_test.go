@@ -12,6 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -53,8 +54,8 @@ func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
 			`{"step": 1, "tool": "db_update", "table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "set": [{"column": "quantity", "value": 2}]}`, ref))}}
 	}
 	in := thought{
-		refs:  nodes.Refs{"inv_1": {Type: "inv", Label: "flour"}, "inv_2": {Type: "inv", Loaded: []string{"summary"}}},
-		table: func(string) string { return "inventory" },
+		refs:   nodes.Refs{"inv_1": {Type: "inv", Label: "flour"}, "inv_2": {Type: "inv", Loaded: []string{"summary"}}},
+		domain: domain.New(domain.Domain{Entities: []*domain.Entity{{Type: "inv", Table: "inventory"}}}),
 	}
 	unseen, seen := withReads([]nodes.Step{call("inv_1")}, in), withReads([]nodes.Step{call("inv_2")}, in)
 	require.Len(t, unseen, 2)
@@ -96,6 +97,10 @@ func TestAfterThink(t *testing.T) {
 	step := func(kind, needs string, named ...string) nodes.Step {
 		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
 	}
+	pantry := domain.New(domain.Domain{
+		Entities:   []*domain.Entity{{Type: "recipe", Table: "recipes"}, {Type: "inv", Table: "invs"}},
+		Subdomains: []*domain.Subdomain{{Name: "recipes", Tables: []string{"recipes"}}, {Name: "inventory", Tables: []string{"invs"}}},
+	})
 	mentions := []nodes.Mention{{Text: "the stew", Ref: "recipe_3", Resolution: "inferred"}, {Text: "it", Ref: "inv_1", Resolution: "ambiguous"}}
 	tests := map[string]struct {
 		out  nodes.ThinkOutput
@@ -122,7 +127,7 @@ func TestAfterThink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := afterThink(&test.out, thought{refs: refs, mentions: mentions, home: func(entityType, _ string) string { return entityType }, table: func(entityType string) string { return entityType + "s" }})
+			got := afterThink(&test.out, thought{refs: refs, mentions: mentions, domain: pantry})
 			checkMove(t, got, test.next, test.ask, test.plan)
 			for _, s := range got.plan[:max(len(got.plan)-len(test.out.Steps), 0)] {
 				require.NotEmpty(t, s.ReadyCalls(), "what code finds missing, code reads")
@@ -250,7 +255,7 @@ func TestV37StepsOverTheLimitAreRecordedAsNotDone(t *testing.T) {
 	t.Parallel()
 
 	left := []nodes.Step{{Type: "read", Description: "the ninth"}}
-	got := afterThink(&nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{{Type: "read"}}, Left: left}, thought{})
+	got := afterThink(&nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{{Type: "read"}}, Left: left}, thought{domain: domain.New(domain.Domain{})})
 	require.Equal(t, left, got.left)
 }
 

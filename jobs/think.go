@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"slices"
 
 	"alfred/nodes"
 )
@@ -77,35 +76,5 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 
 	said := t.s.plan != nil && c.s.prewritten() != nil
 
-	return afterThink(t.out, thought{
-		said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, home: t.s.runner.home, table: t.s.runner.table, entity: t.s.runner.Domain.Entity,
-	}), nil
-}
-
-// home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
-func (r *Runner) home(entityType, subdomain string) string {
-	entity := r.Domain.ByType(entityType)
-	if entity == nil || r.canRead(subdomain, entity.Table) {
-		return subdomain
-	}
-	if of := r.Domain.SubdomainOf(entity); of != nil {
-		return of.Name
-	}
-
-	return subdomain
-}
-
-// table is a type's table; "" for an unknown type.
-func (r *Runner) table(entityType string) string {
-	if entity := r.Domain.ByType(entityType); entity != nil {
-		return entity.Table
-	}
-
-	return ""
-}
-
-func (r *Runner) canRead(subdomain, table string) bool {
-	s := r.Domain.Subdomain(subdomain)
-
-	return s != nil && (slices.Contains(s.Tables, table) || slices.Contains(s.Readable, table))
+	return afterThink(t.out, thought{said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, domain: t.s.Domain}), nil
 }
