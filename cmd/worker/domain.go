@@ -36,7 +36,7 @@ type domainReport struct {
 	Entities   []string         `json:"entities"`
 	Problems   []domain.Problem `json:"problems"`
 	Subdomains []string         `json:"subdomains"`
-	Outdated   string           `json:"outdated,omitempty"` // why the views have to be attached again, and what that would change
+	Outdated   string           `json:"outdated,omitempty"` // why the views have to be attached again
 	// Broken and Untried are the result of a probe.
 	Broken  []string `json:"broken,omitempty"`
 	Untried []string `json:"untried,omitempty"`

@@ -62,12 +62,12 @@ func (p *prober) probeViews(ctx context.Context, db DB) error {
 	if p.decl.Source.Schema == "" {
 		return nil
 	}
-	s, sql, err := views(ctx, db, p.decl)
+	s, _, err := views(ctx, db, p.decl)
 	if err != nil {
 		return err
 	}
 	p.source = s
-	outdated, err := s.outdated(ctx, p.tx, sql)
+	outdated, err := s.outdated(ctx, p.tx)
 	if outdated != "" {
 		p.brokenf("%s", outdated)
 	}

@@ -76,7 +76,7 @@ CREATE TABLE shed.tools (id integer PRIMARY KEY, user_id integer NOT NULL REFERE
 	v := bound(t, tx, "shed", `gone: "deleted_at"`, `hidden: [deleted_at]`)
 	for to, broken := range map[string][]string{
 		`label: "{name}!"`: nil, // of which views know nothing
-		`label: "{name}"`:  {"the views were made from another declaration, from other tables or by another version: run worker domain attach, which would change view tools"},
+		`label: "{name}"`:  {"the views were made from another declaration, from other tables or by another version: run worker domain attach"},
 	} {
 		text := strings.Replace(v.Text, `label: "{name}"`, to, 2)
 		if broken == nil {
@@ -90,7 +90,7 @@ CREATE TABLE shed.tools (id integer PRIMARY KEY, user_id integer NOT NULL REFERE
 	}
 }
 
-// After an upgrade, check says that the views of the last version still stand, and what attaching them would change. Nothing is changed yet.
+// After an upgrade, check says that the views of the last version still stand, and whether they can be made anew.
 func TestViewsMadeByAnotherVersion(t *testing.T) {
 	t.Parallel()
 
@@ -104,14 +104,8 @@ func TestViewsMadeByAnotherVersion(t *testing.T) {
 		return found
 	}
 	require.Empty(t, outdated())
-	exec(t, tx, `COMMENT ON SCHEMA pontoon_alfred IS 'Views of pontoon, as written by the last version.';
-CREATE OR REPLACE VIEW pontoon_alfred.places WITH (security_barrier = true) AS SELECT t.id, t.member_id, t.label, t.fee, t.xmin::text AS _version FROM pontoon.places AS t WHERE false;
-CREATE OR REPLACE FUNCTION pontoon_alfred.trips_write() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
-CREATE VIEW pontoon_alfred.former AS SELECT 1 AS one; DROP VIEW pontoon_alfred.long_boats`)
-	for range 2 {
-		require.Equal(t, "the views were made from another declaration, from other tables or by another version: run worker domain attach, "+
-			"which would change function trips_write, view former (gone), view long_boats (new), view places", outdated())
-	}
+	exec(t, tx, `COMMENT ON SCHEMA pontoon_alfred IS 'Views of pontoon, as written by the last version.'`)
+	require.Equal(t, "the views were made from another declaration, from other tables or by another version: run worker domain attach", outdated())
 	require.NoError(t, domain.Attach(t.Context(), tx, v.Decl, v.SQL))
 	require.Empty(t, outdated())
 	exec(t, tx, `ALTER TABLE pontoon.places RENAME TO piers`)

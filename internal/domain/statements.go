@@ -20,8 +20,6 @@ var (
 	functionsSQL string
 	//go:embed catalog/hash.sql
 	hashSQL string
-	//go:embed catalog/made.sql
-	madeSQL string
 	//go:embed catalog/reaching.sql
 	reachingSQL string
 	//go:embed catalog/sequences.sql
