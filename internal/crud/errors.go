@@ -168,7 +168,7 @@ const classOfNames = "42"
 
 // explainPgError converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
 // outside the savepoint that the error aborted, because it looks up the constraint.
-func (t *Tools) explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, entity *domain.Entity, err error) error {
+func explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, schema string, entity *domain.Entity, err error) error {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
 		return err
@@ -193,7 +193,7 @@ func (t *Tools) explainPgError(ctx context.Context, tx pgx.Tx, user uuid.UUID, e
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
 		return err
 	}
-	rule, lookupErr := constraint(ctx, tx, cmp.Or(pgErr.SchemaName, t.domain.Schema), pgErr.TableName, pgErr.ConstraintName)
+	rule, lookupErr := constraint(ctx, tx, cmp.Or(pgErr.SchemaName, schema), pgErr.TableName, pgErr.ConstraintName)
 	if lookupErr != nil {
 		return lookupErr
 	}

@@ -361,7 +361,7 @@ func (t *Tools) explained(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *dom
 		return changed
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
-	err = t.explainPgError(ctx, tx, user, e, err)
+	err = explainPgError(ctx, tx, user, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
 		fault.Refused = refused
 
