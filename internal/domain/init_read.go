@@ -91,21 +91,34 @@ func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 	return nil
 }
 
+// contentTypes is where Django keeps the types that its pairs name by number.
+const contentTypes = "django_content_type"
+
 // readKinds finds the types of which rows are named by a type and a key: Blog::Post is one of posts.
 func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	kind, _ := t.loosePair()
-	if kind == nil || kind.Kind != KindText {
+	named := w.cat.table(contentTypes)
+	var of string
+	switch {
+	case kind == nil:
+		return nil
+	case kind.Kind == KindText:
+		of = fmt.Sprintf("SELECT DISTINCT %s::text, replace(%[1]s::text, '.', '_') FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1",
+			quote(kind.Name), quote(w.Schema, t.Name)) // Odoo's tables are called like their models, with _ for a point
+	case named != nil && !named.lacks([]string{"id", "app_label", "model"}):
+		of = fmt.Sprintf("SELECT DISTINCT c.id::text, c.app_label || '_' || c.model FROM (SELECT * FROM %s LIMIT 1000) AS t JOIN %s AS c ON c.id = t.%s ORDER BY 1",
+			quote(w.Schema, t.Name), quote(w.Schema, contentTypes), quote(kind.Name))
+	default:
 		return nil
 	}
-	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read types of "+t.Name,
-		fmt.Sprintf("SELECT DISTINCT %s::text FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1", quote(kind.Name), quote(w.Schema, t.Name)))
+	found, err := collect(ctx, tx, pgx.RowToStructByPos[struct{ Word, Name string }], "init domain: read types of "+t.Name, of)
 	w.kinds[t] = map[string]string{}
-	for _, name := range found {
-		word := Fold(snake(strings.ReplaceAll(name, ".", "_"))) // as Odoo's tables are called
+	for _, one := range found {
+		word := Fold(snake(one.Name))
 		if !slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.word() == word }) {
-			word = Fold(snake(lastWord.FindString(name)))
+			word = Fold(snake(lastWord.FindString(one.Word)))
 		}
-		w.kinds[t][word] = name
+		w.kinds[t][word] = one.Word
 	}
 
 	return err

@@ -152,8 +152,11 @@ func (e *initEntity) ByName() (found []string) {
 func (t *catalogTable) loosePair() (kind, id *Column) {
 	for _, c := range t.columns {
 		name, is := strings.CutSuffix(snake(c.Name), "_type")
-		if isModel(c.Name) {
+		switch {
+		case isModel(c.Name):
 			name, is = "res", true
+		case snake(c.Name) == "content_type_id":
+			name, is = "object", true
 		}
 		if !is {
 			continue
