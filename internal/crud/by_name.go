@@ -214,9 +214,7 @@ func (n foundByName) key(e *domain.Entity, column string, said any, byPart bool)
 	case len(keys) > 1: // only refs tell them apart
 		return "", failColumn(CodeUnknownRef, column, "Several %s are called %s: use the ref of the one that is meant. If it is not shown, read them, or say blocked with next: replan where a step may not read.", e.Plural, name)
 	case len(n.like.Rows) > 0:
-		labels := each(n.like.Rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
-
-		return "", failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, name, andMore(labels, n.like.total))
+		return "", failColumn(CodeUnknownRef, column, "No %s is called %s; there is %s.", e.Name, name, andMore(labelsOf(e, n.like.Rows), n.like.total))
 	default:
 		return "", nil
 	}

@@ -165,15 +165,14 @@ func loadDistinguishing(ctx context.Context, tenant pgx.Tx, e *domain.Entity, ke
 // distinctNames are labels by key; those of rows that are called alike say what tells them apart.
 func distinctNames(ctx context.Context, tenant pgx.Tx, e *domain.Entity, keys []string) (map[string]string, error) {
 	called, err := labels(ctx, tenant, e, keys)
-	if err != nil || len(slices.Compact(slices.Sorted(maps.Values(called)))) == len(called) {
+	if err != nil || !alike(slices.Collect(maps.Values(called))) {
 		return called, err
 	}
 	found, err := loadDistinguishing(ctx, tenant, e, keys)
 	if err != nil {
 		return nil, err
 	}
-	names := each(found.Rows, func(row map[string]any) string { return called[keyText(row, e)] })
-	for i, name := range apart(e, found.Rows, names) {
+	for i, name := range distinctLabels(e, found.Rows) {
 		called[keyText(found.Rows[i], e)] = name
 	}
 
@@ -189,48 +188,19 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 	}))
 }
 
-// ownLabels are the labels of rows, and whether they are all different.
-func ownLabels(e *domain.Entity, rows []map[string]any) (labels []string, distinct bool) {
-	labels = each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
-
-	return labels, len(slices.Compact(slices.Sorted(slices.Values(labels)))) == len(labels)
+// labelsOf are the labels of rows.
+func labelsOf(e *domain.Entity, rows []map[string]any) []string {
+	return each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
 }
 
-// distinctLabels are the labels of rows; where some are alike, what else is said of the rows.
+// alike reports whether some rows have the same label.
+func alike(labels []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels)
+}
+
+// distinctLabels are the labels of rows; those of rows that are called alike say what tells them apart.
 func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
-	labels, distinct := ownLabels(e, rows)
-	if distinct {
-		return labels
-	}
-
-	return apart(e, rows, withWhose(e, rows, labels, each(rows, func(row map[string]any) string { return spokenLine(e, row) })))
-}
-
-// withWhose adds to the lines of rows that are called alike whose they are, as far as that differs: of two tasks, each in a project of
-// its own, the project, whatever else differs.
-func withWhose(e *domain.Entity, rows []map[string]any, labels, lines []string) []string {
-	for _, c := range pointsTo(e) {
-		whose := map[string]map[any]bool{}
-		for i, row := range rows {
-			if whose[labels[i]] == nil {
-				whose[labels[i]] = map[any]bool{}
-			}
-			whose[labels[i]][row["_"+c+"_label"]] = true
-		}
-		differs, fuller := false, slices.Clone(lines)
-		for i, row := range rows {
-			said, _ := row["_"+c+"_label"].(string)
-			of := len(whose[labels[i]]) > 1
-			if differs = differs || of; of && said != "" && !holdsWords(lines[i], said) {
-				fuller[i] += ", " + columnInWords(e.Column(c)) + " " + registry.Scrub(said)
-			}
-		}
-		if differs {
-			return fuller
-		}
-	}
-
-	return lines
+	return apart(e, rows, labelsOf(e, rows))
 }
 
 // columnInWords is what people call a column: of a reference, what it points to.
@@ -243,29 +213,33 @@ func columnInWords(c *domain.Column) string {
 	return said
 }
 
-// apart adds to lines that are alike what tells them apart: of four comments with the same words, when each was made.
+// apart adds to lines that are alike what tells them apart, whose they are before all else: of two tasks, each in a project of its own, the
+// project; of four comments with the same words, when each was made.
 func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 	times := map[string]int{}
 	for _, line := range lines {
 		times[line]++
 	}
-	for _, c := range visible(e) {
-		if c == e.Key || c.Kind == domain.KindJSON || c.Kind == domain.KindArray {
-			continue
+	points := func(c *domain.Column) bool { return c.FK != nil }
+	values := func(c *domain.Column) bool { return c.FK == nil && c != e.Key && c.Kind != domain.KindJSON }
+	for _, c := range slices.Concat(only(visible(e), points), only(visible(e), values)) {
+		if len(times) == len(lines) {
+			break
 		}
 		shown := c.Name
-		if c.FK != nil {
+		if points(c) {
 			shown = "_" + c.Name + "_label"
 		}
-		told, fuller := map[string]bool{}, slices.Clone(lines)
+		told, fuller := map[string]int{}, slices.Clone(lines)
 		for i, row := range rows {
-			if times[lines[i]] > 1 && row[shown] != nil {
-				fuller[i] += ", " + columnInWords(c) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
+			if times[lines[i]] > 1 && row[shown] != nil && c.Kind != domain.KindArray {
+				said := columnInWords(c) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
+				fuller[i] = strings.TrimPrefix(lines[i]+", "+said, ", ")
 			}
-			told[fuller[i]] = true
+			told[fuller[i]]++
 		}
-		if len(told) > len(times) {
-			return apart(e, rows, fuller) // some may still be alike
+		if len(told) > len(times) { // some may still be alike
+			lines, times = fuller, told
 		}
 	}
 

@@ -25,10 +25,10 @@ func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string
 	all := d.targetsSoFar(s).Rows
 	count := len(all)
 	rows := each(firstOfEach(all, func(row map[string]any) string { return into[keyText(row, s.entity)] }), maps.Clone[map[string]any])
-	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label, s.entity.Spoken)...); err != nil {
+	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label)...); err != nil {
 		return "", err
 	}
-	if _, distinct := ownLabels(s.entity, rows); !distinct { // whose each is tells them apart
+	if alike(labelsOf(s.entity, rows)) { // whose each is tells them apart
 		if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, pointsTo(s.entity)...); err != nil {
 			return "", err
 		}

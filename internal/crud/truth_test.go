@@ -149,7 +149,7 @@ func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum", "due_date": "2027-01-01"}, {"title": "Call mum", "due_date": "2027-01-02"}]}`)
 	outcome := b.decide("write", call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
 	require.NotNil(t, outcome.Approval)
-	require.Contains(t, outcome.Approval.Text, "2 Jan 2027", "what tells them apart is said")
+	require.Contains(t, outcome.Approval.Text, "Jan 2, 2027", "what tells them apart is said")
 	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
 }
 

@@ -171,7 +171,7 @@ func (t *Tools) rowsInUse(ctx context.Context, tenant pgx.Tx, e *domain.Entity, 
 	if err != nil || len(by) == 0 {
 		return nil, err
 	}
-	rows, err := loadForTemplates(ctx, tenant, e, queryByKeys(e, keys), furthestName, e.Label, e.Spoken)
+	rows, err := loadDistinguishing(ctx, tenant, e, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -151,14 +151,21 @@ func Clock(text string) string {
 	return clockBound.ReplaceAllString(clockText.ReplaceAllString(text, "$1$2$3"), "$1$2")
 }
 
-// momentLayout is how people write a time.
-const momentLayout = "Jan 2, 2006 15:04"
+// dayLayout is how people write a day, momentLayout a time.
+const (
+	dayLayout    = "Jan 2, 2006"
+	momentLayout = dayLayout + " 15:04"
+)
 
-// Moment is a time, or a range of times or dates, as people write it; any other text is unchanged.
+// Moment is a day, a time, or a range of these, as people write it; any other text is unchanged.
 func Moment(text string) string {
-	if at, ok := parsed(text); ok && len(text) > len(time.DateOnly) {
+	at, ok := parsed(text)
+	switch {
+	case ok && len(text) > len(time.DateOnly):
 		return at.Format(momentLayout)
+	case ok:
+		return at.Format(dayLayout)
+	default:
+		return formatRange(text, momentLayout)
 	}
-
-	return formatRange(text, momentLayout)
 }
