@@ -255,8 +255,8 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	return result, nil
 }
 
-// previousValues returns the previous values of written columns, so that the reply can state the change: of a reference what the row was called,
-// since keys are not for a model, and of JSON what is no longer so, if it is short.
+// previousValues returns the previous values of written columns, so that the reply can state the change. Of a reference it is what the
+// row was called, since keys are not for a model; long JSON is left out.
 func (op *updateOp) previousValues(before, after map[string]any) map[string]any {
 	was := map[string]any{}
 	for name, value := range overwrittenValues(op.written, before, after) {
@@ -268,7 +268,7 @@ func (op *updateOp) previousValues(before, after map[string]any) map[string]any 
 			was[columnInWords(c)] = label
 		case c.FK != nil, c.Kind == domain.KindUUID:
 		case c.Kind == domain.KindJSON:
-			if part := encoded(formerPart(value, after[name])); len(part) <= longestValue {
+			if part := encoded(value); len(part) <= longestValue {
 				was[name] = json.RawMessage(registry.Scrub(string(part)))
 			}
 		default:
@@ -277,21 +277,6 @@ func (op *updateOp) previousValues(before, after map[string]any) map[string]any 
 	}
 
 	return was
-}
-
-// formerPart is what of a JSON value a new one does not have.
-func formerPart(before, after any) any {
-	parts, isObject := before.(map[string]any)
-	now, staysObject := after.(map[string]any)
-	if !isObject || !staysObject {
-		return before
-	}
-	former := overwrittenValues(parts, parts, now)
-	for name, part := range former {
-		former[name] = formerPart(part, now[name])
-	}
-
-	return former
 }
 
 // deleteOp is db_delete.
