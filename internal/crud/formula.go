@@ -1,100 +1,94 @@
 package crud
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
 
 	"alfred/internal/domain"
 )
 
-// coalesced is a column with what it counts for where it has no value.
-const coalesced = `(?i:coalesce)\(\s*([^-+*/(),]+?)\s*,\s*(\d+(?:\.\d+)?)\s*\)`
-
 var (
-	formulaForm   = regexp.MustCompile(`[-+*/()]`)
-	formulaTokens = regexp.MustCompile(coalesced + `|[-+*/()]|[^-+*/()\s](?:[^-+*/()]*[^-+*/()\s])?`)
-	coalescedForm = regexp.MustCompile(`^` + coalesced + `$`)
-	constantForm  = regexp.MustCompile(`^\d+(\.\d+)?$`)
+	formulaForm  = regexp.MustCompile(`[-+*/()]`)
+	constantForm = regexp.MustCompile(`^\d+(\.\d+)?$`)
 )
 
-// formula is arithmetic over columns of numbers, as it is read.
+// formula is arithmetic over columns of numbers.
 type formula struct {
 	*aggregate
 
 	entity *domain.Entity
-	sql    strings.Builder
-	ends   []string // what closes the brackets that are open
-	after  bool     // a value has been read, so that an operator or the end may follow
 }
 
 // compute makes the column a formula, such as pieces * price * (1 - discount / 100).
 func (a *aggregate) compute(e *domain.Entity) *Error {
-	f := &formula{aggregate: a, entity: e}
-	divides := false
-	for _, token := range formulaTokens.FindAllString(a.Column, -1) {
-		wrong, err := f.take(token, divides)
-		if err != nil {
-			return err
-		}
-		if wrong {
-			return f.malformed()
-		}
-		divides = token == "/"
-	}
-	if !f.after || len(f.ends) > 0 || len(a.factors) == 0 {
+	f := formula{a, e}
+	tree, err := parser.Parse(a.Column)
+	if err != nil {
 		return f.malformed()
 	}
-	a.column = &domain.Column{Name: a.Column, Kind: domain.KindNumber, Expr: "(" + f.sql.String() + ")"}
+	sql, fault := f.sql(tree.Node)
+	if fault == nil && len(a.factors) == 0 {
+		fault = f.malformed()
+	}
+	a.column = &domain.Column{Name: a.Column, Kind: domain.KindNumber, Expr: sql}
 
-	return nil
+	return fault
 }
 
-func (f *formula) malformed() *Error {
+func (f formula) malformed() *Error {
 	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers, numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
 }
 
-// take reads one token. Nothing can be divided by zero, so that a row that would has no value.
-func (f *formula) take(token string, divides bool) (wrong bool, err *Error) {
-	start, end := "", ""
-	if divides {
-		start, end = "NULLIF(", ", 0)"
-	}
-	switch token {
-	case "+", "-", "*", "/":
-		wrong, f.after = !f.after && token != "-", false
-		f.sql.WriteString(" " + token + " ")
-	case "(":
-		wrong, f.ends = f.after, append(f.ends, ")"+end)
-		f.sql.WriteString(start + "(")
-	case ")":
-		if !f.after || len(f.ends) == 0 {
-			return true, nil
+// sql is a part of the formula in SQL. Nothing can be divided by zero, so that a row that would has no value.
+func (f formula) sql(part ast.Node) (string, *Error) {
+	switch n := part.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		at := part.Location() // the parser may have rounded the number
+		if number := string([]rune(f.Column)[at.From:at.To]); constantForm.MatchString(number) {
+			return number + "::numeric", nil
 		}
-		last := len(f.ends) - 1
-		f.sql.WriteString(f.ends[last])
-		f.ends = f.ends[:last]
-	default:
-		wrong, f.after = f.after, true
-		value, err := f.value(token)
-		f.sql.WriteString(start + value + "::numeric" + end)
-
-		return wrong, err
+	case *ast.IdentifierNode, *ast.MemberNode:
+		return f.factor(part.String())
+	case *ast.UnaryNode:
+		if n.Operator == "-" {
+			return f.form("(- %s)", n.Node)
+		}
+	case *ast.BinaryNode:
+		if form := forms[n.Operator]; form != "" {
+			return f.form(form, n.Left, n.Right)
+		}
+	case *ast.CallNode:
+		if strings.EqualFold(n.Callee.String(), "coalesce") && len(n.Arguments) == 2 {
+			return f.form("coalesce(%s, %s)", n.Arguments...)
+		}
 	}
 
-	return wrong, nil
+	return "", f.malformed()
 }
 
-// value is a number, or a column of numbers.
-func (f *formula) value(token string) (sql string, err *Error) {
-	if parts := coalescedForm.FindStringSubmatch(token); parts != nil {
-		sql, err = f.value(parts[1])
+var forms = map[string]string{"+": "(%s + %s)", "-": "(%s - %s)", "*": "(%s * %s)", "/": "(%s / NULLIF(%s, 0))"}
 
-		return "coalesce(" + sql + ", " + parts[2] + ")", err
+// form puts parts of the formula into SQL that joins them.
+func (f formula) form(sql string, parts ...ast.Node) (string, *Error) {
+	values := make([]any, len(parts))
+	for i, part := range parts {
+		value, err := f.sql(part)
+		if err != nil {
+			return "", err
+		}
+		values[i] = value
 	}
-	if constantForm.MatchString(token) {
-		return token, nil
-	}
-	c, err := columnOrPath(f.entity, token)
+
+	return fmt.Sprintf(sql, values...), nil
+}
+
+// factor is a column of numbers.
+func (f formula) factor(name string) (string, *Error) {
+	c, err := columnOrPath(f.entity, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -103,5 +97,5 @@ func (f *formula) value(token string) (sql string, err *Error) {
 	}
 	f.factors = append(f.factors, c)
 
-	return c.SQL(), nil
+	return c.SQL() + "::numeric", nil
 }
