@@ -42,7 +42,7 @@ type Frame struct {
 	// it, one for each call of its answer.
 	Round   *Round   `json:"-"`
 	Results []string `json:"-"`
-	// At locates the decision for the script model and the call record.
+	// At locates the decision for the script model and the call record; whoever runs the node sets it.
 	At At
 }
 

@@ -81,8 +81,8 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 
 // frame writes a node's sections in table order and leaves out empty ones. Each section keeps identifiers out; the gate
 // checks once more before a model is called.
-func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
-	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
+func (t *page) frame(node, persona string) nodes.Frame {
+	f := nodes.Frame{Persona: persona, Prompts: t.config.Prompts}
 	for _, rule := range rulesOf(node) {
 		s := &section{rule: rule, heading: rule.title(t.config)}
 		if t.step != nil {

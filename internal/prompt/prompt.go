@@ -61,15 +61,14 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	for _, e := range p.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
-	at := nodes.At{Turn: t.Number, Call: 1}
 	if p.config.Apart {
-		in.Frame = t.frame(vocab.NodeUnderstand, p.domain.Persona, at)
+		in.Frame = t.frame(vocab.NodeUnderstand, p.domain.Persona)
 
 		return in
 	}
 	plan := p.plan(t)
 	plan.Facts = in.Facts
-	in.Plan, in.Frame = &plan, t.frame("together", p.planner(), at)
+	in.Plan, in.Frame = &plan, t.frame("together", p.planner())
 
 	return in
 }
@@ -95,7 +94,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
 	in.Facts = t.nodeFacts
-	in.Frame = t.frame(vocab.NodeThink, p.planner(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf(vocab.NodeThink)})
+	in.Frame = t.frame(vocab.NodeThink, p.planner())
 
 	return in
 }
@@ -141,7 +140,6 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	}
 	t := p.page(v, false)
 	t.step, t.steps = step, []*db.TurnSteps{step}
-	taken := len(t.ActsOf(step.Step))
 	in := t.bounds(step)
 	if tools != nil { // otherwise the step is offered nothing but its own tools
 		t.workBeside()
@@ -152,7 +150,7 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	in.SchemaRequestsLeft = max(0, vocab.MaxSchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
-	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
+	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona)
 	in.Shown = t.shown
 	t.continueRound(&in.Frame, v.Continues())
 	t.sections = nil
@@ -175,8 +173,7 @@ func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 // Reply builds the input from a turn whose steps have ended, without refs.
 func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	t := p.page(v, false)
-	f := t.frame(vocab.NodeReply, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
-
+	f := t.frame(vocab.NodeReply, p.domain.Persona)
 	written, others := t.Written()
 
 	return nodes.ReplyInput{
@@ -195,7 +192,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
+		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
 	}
 }
 
@@ -205,7 +202,7 @@ func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	most := p.config.Budget.Earlier.runes()
 
 	return nodes.CompressInput{
-		Frame:    t.frame(vocab.NodeCompress, p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}),
+		Frame:    t.frame(vocab.NodeCompress, p.domain.Persona),
 		Fallback: nodes.CompressOutput{Conversation: t.CompressedByCode("conversation", most), Narrative: t.CompressedByCode("narrative", most)},
 	}
 }
