@@ -3,7 +3,6 @@ package prompt
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,37 +53,16 @@ const maxApart = 120
 // one of three Anna Smiths.
 func (t *page) distinguish(e *view.Entity) string {
 	r := t.Rows.ByRef[e.Ref]
-	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || !t.sharesName(e.Ref) {
+	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
 		return ""
 	}
-	line := strings.TrimSuffix(t.DisplayLine(t.withNames(r)), " id:"+e.Ref)
-	facts := wholeWords(strings.TrimSpace(t.sharedNames(r, line)+strings.TrimSpace(strings.TrimPrefix(line, e.Label))), maxApart)
+	line, _, _ := strings.Cut(strings.TrimPrefix(t.PlainRow(e.Ref), "- "), "\n")
+	facts := wholeWords(strings.TrimSpace(strings.TrimPrefix(line, e.Label)), maxApart)
 	if facts == "" {
 		return ""
 	}
 
 	return ", " + facts
-}
-
-// sharedNames says by ref, unless its line does, what a row points to where the name is several rows': of two Anna Smiths each has
-// enrolled. What a row itself is called by tells nothing more.
-func (t *page) sharedNames(r *view.Row, line string) (refs string) {
-	for _, c := range r.Kind.Columns {
-		ref, called := r.Columns[c.Name], r.Columns["_"+c.Name+"_label"]
-		if t.sharesName(ref) && c.Target() != nil && called != t.ByRef[r.Ref].Label && !strings.Contains(line, fmt.Sprint(ref)) {
-			refs += c.Name + ":" + fmt.Sprint(ref) + " "
-		}
-	}
-
-	return refs
-}
-
-// sharesName reports whether a value is the ref of a row whose name others have, too.
-func (t *page) sharesName(value any) bool {
-	ref, _ := value.(string)
-	e := t.ByRef[ref]
-
-	return e != nil && t.namesakes()[e.EntityType+" "+e.Label] > 1
 }
 
 // wholeWords clips a text, but not within a word: what a half of a time means, nobody knows.
@@ -95,21 +73,6 @@ func wholeWords(text string, most int) string {
 	}
 
 	return clipped
-}
-
-// withNames is a row with what the rows are called to which it points, in place of their refs: people say "the one at Hans'", and
-// nothing else says who tenant_1 is, unless that is one of several of a name.
-func (t *page) withNames(r *view.Row) *view.Row {
-	named := *r
-	named.Columns = maps.Clone(r.Columns)
-	for name, label := range r.Columns {
-		column := domain.Labelled(name)
-		if column != name && r.Columns[column] != nil && !t.sharesName(r.Columns[column]) && !slices.Contains(r.Kind.Display.Columns(), column) {
-			named.Columns[column] = label
-		}
-	}
-
-	return &named
 }
 
 // namesakes count the entities of each type and name.

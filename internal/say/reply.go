@@ -113,55 +113,24 @@ func (t *Teller) summaryOf(number int32) string {
 	return ""
 }
 
-// rowTexts are the rows, one a line. Those that read alike say to which rows they belong, and if that is not enough, all that is
-// short: nobody can choose among four that are called Roof leak.
+// rowTexts are the rows, one a line. Those that read alike say all that is short: nobody can choose among four that are called
+// Roof leak.
 func (t *Teller) rowTexts(d *view.Effect, refs []string) []string {
 	lines := make([]string, len(refs))
 	for i, ref := range refs {
 		lines[i] = t.rowText(d, ref)
 	}
-	for _, wider := range []func(*view.Row) map[string]any{withLinks, shortValues} {
-		alike := map[string][]int{}
-		for i, line := range lines {
-			alike[line] = append(alike[line], i)
-		}
-		for _, same := range alike {
-			t.distinguish(lines, refs, same, wider)
+	alike := map[string]int{}
+	for _, line := range lines {
+		alike[line]++
+	}
+	for i, ref := range refs {
+		if r := t.Rows.ByRef[ref]; r != nil && alike[lines[i]] > 1 {
+			lines[i] = "- " + t.lineOf(r.Kind, shortValues(r), forPerson)
 		}
 	}
 
 	return lines
-}
-
-// distinguish gives some of the lines more values, if these differ.
-func (t *Teller) distinguish(lines, refs []string, same []int, wider func(*view.Row) map[string]any) {
-	if len(same) < 2 {
-		return
-	}
-	wide := make([]string, len(same))
-	for n, i := range same {
-		wide[n] = lines[i]
-		if r := t.Rows.ByRef[refs[i]]; r != nil {
-			wide[n] = "- " + t.lineOf(r.Kind, wider(r), forPerson)
-		}
-	}
-	if slices.ContainsFunc(wide, func(line string) bool { return line != wide[0] }) {
-		for n, i := range same {
-			lines[i] = wide[n]
-		}
-	}
-}
-
-// withLinks are the values that a row's template shows, and what the rows are called to which it points.
-func withLinks(r *view.Row) map[string]any {
-	shown := spokenValues(r)
-	for name, value := range r.Columns {
-		if domain.Labelled(name) != name {
-			shown[name] = value
-		}
-	}
-
-	return shown
 }
 
 // rowText is a row on one line, or the whole row if the call read it for its long texts or parts.

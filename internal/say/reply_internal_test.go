@@ -25,7 +25,7 @@ func TestStepsThatAreNotDoneAreToldInSentences(t *testing.T) {
 	}
 }
 
-// Rows of a list that would read alike are told apart, by the rows to which they belong if that is enough, and not at all if nothing does.
+// Rows of a list that would read alike say all that is short.
 func TestRowsThatReadAlikeAreToldApart(t *testing.T) {
 	t.Parallel()
 	template, err := domain.ParseTemplate("{title}{?status:, {status}}")
@@ -42,6 +42,6 @@ func TestRowsThatReadAlikeAreToldApart(t *testing.T) {
 		rows[ref] = &view.Row{Kind: def, Ref: ref, Columns: map[string]any{"title": values[0], "status": "open", "flat_id": "flat_1", "_flat_id_label": values[1], "by": values[2]}}
 	}
 	teller := &Teller{&view.Scene{View: &view.View{}, Rows: &view.RowSet{ByRef: rows}}}
-	require.Equal(t, []string{"- Leak, open; flat: 1A", "- Leak, open; by: Eve; flat: 1B", "- Leak, open; by: Bo; flat: 1B", "- Lift, open", "- Lift, open"},
+	require.Equal(t, []string{"- Leak, open; by: Ada; flat: 1A", "- Leak, open; by: Eve; flat: 1B", "- Leak, open; by: Bo; flat: 1B", "- Lift, open; by: Bo; flat: 1B", "- Lift, open; by: Bo; flat: 1B"},
 		teller.rowTexts(&view.Effect{Result: &view.Result{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{}}, Kind: def}, []string{"job_1", "job_2", "job_3", "job_4", "job_5"}))
 }
