@@ -264,7 +264,7 @@ func (m *fakePrompts) Understand(v *view.View) nodes.UnderstandInput {
 }
 
 func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
-	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8}
+	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, Subdomain: func(word string) string { return word }, MaxSteps: 8}
 }
 
 func (m *fakePrompts) Plan(v *view.View) nodes.ThinkInput { return m.Think(v) }

@@ -98,9 +98,9 @@ type ThinkInput struct {
 	Refs       Refs
 	Deleted    []string // as in UnderstandInput
 	Subdomains []string
-	// SubdomainAliases maps other names, in lower case, to subdomains.
-	SubdomainAliases map[string]string
-	MaxSteps         int
+	// Subdomain returns the name of the subdomain that a word means, or the word.
+	Subdomain func(word string) string
+	MaxSteps  int
 	// Homes say where the rows of a table are handled, by table.
 	Homes map[string]Home
 	// Operations are further tools of write steps.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -167,7 +166,7 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 	if s.Type == vocab.StepAnalyze && len(s.ReadyCalls()) == 0 {
 		s.Needs = "rows"
 	}
-	s.Subdomain = in.subdomain(s.Subdomain)
+	s.Subdomain = in.Subdomain(s.Subdomain)
 	if !slices.Contains(in.Subdomains, s.Subdomain) {
 		f.addf("%s", in.noSubdomain(s, number))
 	}
@@ -186,27 +185,6 @@ func (in *ThinkInput) noSubdomain(s *Step, number int) string {
 	}
 
 	return fmt.Sprintf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
-}
-
-// subdomain finds the subdomain that a name means, as people write it: case, spaces and the domain's synonyms.
-func (in *ThinkInput) subdomain(name string) string {
-	said := foldedName(name)
-	for _, known := range in.Subdomains {
-		if foldedName(known) == said {
-			return known
-		}
-	}
-	for _, alias := range slices.Sorted(maps.Keys(in.SubdomainAliases)) {
-		if foldedName(alias) == said {
-			return in.SubdomainAliases[alias]
-		}
-	}
-
-	return said
-}
-
-func foldedName(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
 }
 
 func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {

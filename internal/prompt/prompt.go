@@ -104,15 +104,12 @@ func (p *Prompts) Plan(v *view.View) nodes.ThinkInput { return p.plan(p.page(v, 
 
 // plan is what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
-	in := nodes.ThinkInput{Refs: t.Refs(), Deleted: t.DeletedRefs(), MaxSteps: p.config.MaxSteps[t.Turn.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
+	in := nodes.ThinkInput{Refs: t.Refs(), Deleted: t.DeletedRefs(), MaxSteps: p.config.MaxSteps[t.Turn.Mode], Subdomain: t.SubdomainName, Homes: map[string]nodes.Home{}}
 	for _, o := range p.domain.Operations {
 		in.Operations = append(in.Operations, o.Name)
 	}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
-		for _, alias := range sub.Aliases {
-			in.SubdomainAliases[alias] = sub.Name
-		}
 		t.addHomes(&in, sub, t.ownTables(sub))
 	}
 	for _, sub := range p.domain.Subdomains { // what no subdomain owns is read where it may be

@@ -75,7 +75,7 @@ func planIn(t *testing.T, d *domain.Domain, message string, known ...nodes.Entit
 	t.Helper()
 	model := offline.New(d)
 	out, err := nodes.Think(t.Context(), model, nodes.ThinkInput{
-		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders", "jobs"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
+		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders", "jobs"}, Subdomain: strings.ToLower, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
 	})
 	require.NoError(t, err)
 	all := []string{}
