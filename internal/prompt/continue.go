@@ -61,8 +61,6 @@ func (t *page) news(told string) (news []nodes.Block, holds bool) {
 				return nil, false
 			}
 			more = s.unseen(told, rows)
-		case toldByTable:
-			more = unseenTables(s.text, told)
 		case toldByResults:
 		}
 		if len(more) > 0 {
@@ -148,14 +146,6 @@ func (s *section) unseen(told string, rows map[string]bool) []string {
 	}
 
 	return lines[:end]
-}
-
-// unseenTables returns the described tables that the conversation has not shown. Its list of tables that may only be
-// read is never repeated.
-func unseenTables(body, told string) []string {
-	return slices.DeleteFunc(strings.Split(body, "\n\n"), func(table string) bool {
-		return table == "" || strings.HasPrefix(table, readBesides) || strings.Contains(told, "\n"+table+"\n")
-	})
 }
 
 // isSeen reports whether the conversation shows a unit, and nothing newer about its row or draft.

@@ -41,8 +41,6 @@ func (t *page) schema(s *section) {
 	s.shown(shown, len(tables), "; request_schema shows another")
 }
 
-const readBesides = "Also readable:"
-
 // otherTables names the columns of tables the step may only read, so that filtering by one does not require requesting the
 // whole schema.
 func (t *page) otherTables(s *section, described []string) {
@@ -54,7 +52,7 @@ func (t *page) otherTables(s *section, described []string) {
 		}
 		if first && len(described) > 0 {
 			s.line()
-			s.line(readBesides)
+			s.head("Also readable:")
 		}
 		first = false
 		s.line(measuredLine(def))

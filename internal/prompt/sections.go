@@ -31,8 +31,7 @@ type told int
 
 const (
 	toldWhole     told = iota // not at all: a complete prompt replaces the conversation
-	toldByLine                // new or different lines follow the results
-	toldByTable               // new or different tables follow the results
+	toldByLine                // new or different lines, rows, drafts and tables follow the results
 	toldByResults             // the results of the calls say it
 )
 
@@ -160,7 +159,7 @@ func table() []rule {
 				source: "the domain, fixed text", window: "own subdomain, the step's type"},
 			{tag: "step_context", heading: "User Preferences", unless: allAre, write: (*page).preferences,
 				source: "the domain's guidance query", window: "own subdomain, not in read steps", budget: "Guidance", reasons: "profile"},
-			{tag: "step_context", heading: "Schema", told: toldByTable, declared: true, write: (*page).schema,
+			{tag: "step_context", heading: "Schema", told: toldByLine, declared: true, write: (*page).schema,
 				source: "the catalog", window: "own subdomain's tables and those asked for; in analyze steps their columns only", budget: "Schema", reasons: "schema"},
 			{tag: "step_context", heading: "Current Step", told: toldByLine, write: (*page).currentStep,
 				source: "turn_steps, turns, node_runs", window: "current", reasons: "current"},
