@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/internal/domain"
 	"alfred/internal/pg"
 )
 
@@ -85,9 +82,6 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 		return findings // nothing else can be checked
 	}
 	bound, found := program.FoundDomain(ctx, pool, settings.Domain(e))
-	if bound != nil {
-		findings = append(findings, askAccounts(ctx, pool, bound))
-	}
 	s, settingsErr := settings.Parse(e, settings.Worker)
 	findings = append(findings, found, program.Found("settings", settingsErr, "they can be read"))
 	if bound != nil && settingsErr == nil {
@@ -102,17 +96,4 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 	}
 
 	return findings
-}
-
-// askAccounts finds whether users have accounts behind a domain's views: who has none sees no rows, and is not told why.
-func askAccounts(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain) program.Finding {
-	const few = 5
-	strangers, users, err := domain.UsersWithoutAccount(ctx, pool, bound.Schema)
-	if err != nil || len(strangers) == 0 {
-		return program.Found("accounts", err, "no user lacks an account")
-	}
-	named := strings.Join(strangers[:min(len(strangers), few)], ", ")
-	detail := fmt.Sprintf("%d of %d users are no account of %s and see no rows: %s; fill %[3]s.alfred_accounts, or set login in the source", len(strangers), users, bound.Schema, named)
-
-	return program.Finding{Check: "accounts", OK: len(strangers) < users, Detail: detail}
 }

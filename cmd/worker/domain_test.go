@@ -65,21 +65,6 @@ func attached(t *testing.T, schema string) (settings.Env, *pgxpool.Pool) {
 	return e, pool
 }
 
-// Whoever forgets to say who is who is told: people would only see that nothing is there.
-func TestDoctorNamesUsersWithoutAnAccount(t *testing.T) {
-	t.Parallel()
-
-	e, pool := attached(t, "grove")
-	execute(t, pool, `INSERT INTO users (name) VALUES ('ada'), ('eve')`)
-
-	out, err := worker(t, e, "doctor")
-	require.ErrorIs(t, err, program.ErrUnwell)
-	require.Regexp(t, `FAIL accounts +\d of \d users are no account of grove_alfred and see no rows: .*; fill grove_alfred.alfred_accounts, or set login`, out)
-	execute(t, pool, `INSERT INTO grove_alfred.alfred_accounts SELECT id, row_number() OVER () FROM users WHERE name <> 'eve'`)
-	out, _ = worker(t, e, "doctor")
-	require.Regexp(t, `ok   accounts +1 of \d users are no account of grove_alfred and see no rows: eve; `, out)
-}
-
 // Whoever upgrades learns from check, without a probe, that the views are still those of the last version.
 func TestDomainCheckNamesOutdatedViews(t *testing.T) {
 	t.Parallel()

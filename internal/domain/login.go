@@ -1,11 +1,6 @@
 package domain
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
-)
+import "fmt"
 
 // loginSQL finds the account that is called as a user of Alfred's is.
 type loginSQL struct{ Accounts, Key, IsCalled string }
@@ -56,44 +51,11 @@ func named(c *Column, name string) string {
 	return fmt.Sprintf("CASE WHEN %s ~ '%s' THEN %s END", name, form, c.ofType(name))
 }
 
-// accountOf calls the function by which the views of a schema know whose rows to show.
-func accountOf(schema string) string { return quote(schema, "account") + "()" }
-
 // account is the account for which the declared views show rows, "" if they show all that they show to everybody.
 func (d *Declaration) account() string {
 	if d.Source.Accounts == "" {
 		return ""
 	}
 
-	return accountOf(d.Schema)
-}
-
-// UsersWithoutAccount returns Alfred's users who are no account behind the views of a schema, and so see no rows, and how many users there
-// are; none where rows belong to nobody, or to Alfred's users themselves.
-func UsersWithoutAccount(ctx context.Context, db DB, schema string) (names []string, users int, err error) {
-	const what = "look for users without an account"
-	tx, err := db.Begin(ctx)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", what, err)
-	}
-	defer rollback(ctx, tx)
-	account := accountOf(schema)
-	found, err := collect(ctx, tx, pgx.RowTo[bool], what, "SELECT to_regprocedure($1) IS NOT NULL", account)
-	if err != nil || !found[0] {
-		return nil, 0, err
-	}
-	var (
-		name     string
-		stranger bool
-	)
-	sql := `SELECT name, CASE WHEN set_config('alfred.user_id', id::text, true) <> '' THEN ` + account + ` END IS NULL FROM alfred.users ORDER BY name`
-	err = eachRow(ctx, tx, what, sql, nil, []any{&name, &stranger}, func() error {
-		if users++; stranger {
-			names = append(names, name)
-		}
-
-		return nil
-	})
-
-	return names, users, err
+	return quote(d.Schema, "account") + "()"
 }
