@@ -194,6 +194,27 @@ func TestNamesakesAreNotChangedUnasked(t *testing.T) {
 	require.Nil(t, done(`[8]`))
 }
 
+// Whoever says the number of a row has named it, whatever it is called: "put ticket 3055 on hold" was asked about.
+func TestRowsAreNamedByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "help", `CREATE SCHEMA help;
+		CREATE TABLE help.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE help.tickets (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES help.users, number integer NOT NULL, title text NOT NULL, place integer NOT NULL, UNIQUE (user_id, number));
+		INSERT INTO help.users (name) VALUES ('Ada');
+		INSERT INTO help.tickets (user_id, number, title, place) VALUES (1, 3055, 'Reset password', 1), (1, 3056, 'Printer', 2), (1, 3057, 'Printer', 3)`,
+		map[string][]string{"ticket": {"number", "title", "place"}})
+	ask := func(tool, filter string) *crud.Approval {
+		change := map[string]string{vocab.ToolUpdate: `, "set": [{"column": "title", "value": "Fax"}]`}[tool]
+
+		return b.decide("write", call(tool, `{"table": "tickets", "filters": [`+filter+`]`+change+`}`)).Approval
+	}
+	require.NotNil(t, ask(vocab.ToolUpdate, `{"field": "place", "op": "=", "value": 2}`))
+	require.NotNil(t, ask(vocab.ToolUpdate, `{"field": "number", "op": ">=", "value": 3057}`))
+	require.Nil(t, ask(vocab.ToolUpdate, `{"field": "number", "op": "=", "value": 3055}`))
+	require.Nil(t, ask(vocab.ToolDelete, `{"field": "number", "op": "in", "value": [3056]}`))
+	require.Equal(t, "3055 Fax, 3057 Printer", query[string](b, `SELECT string_agg(number || ' ' || title, ', ' ORDER BY number) FROM help.tickets`))
+}
+
 // A canonical look-up is for variants, too: all the cream is moved, and thrown away only when the user agrees.
 func TestVariantsAreChangedTogether(t *testing.T) {
 	t.Parallel()

@@ -165,7 +165,7 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 // split into many calls is no less.
 func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
 	e, found, rows, deletes := s.entity, s.found, d.targetsSoFar(s), s.call.Tool == vocab.ToolDelete
-	named := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
+	named := slices.ContainsFunc(list, func(c condition) bool { return c.namesRows(e) })
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
@@ -235,10 +235,13 @@ func namesRow(message, label string) bool {
 // moreThanNamed reports whether a name or a code finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	return slices.ContainsFunc(list, func(c condition) bool {
-		names := c.isLookup(e) || slices.Contains(e.Codes, c.column) && (c.op == opEqual || c.op == opIn)
-
-		return names && len(found.Rows) > len(c.texts)
+		return c.namesRows(e) && len(found.Rows) > len(c.texts)
 	})
+}
+
+// namesRows reports whether a condition says which rows are meant, by their names or codes.
+func (c *condition) namesRows(e *domain.Entity) bool {
+	return c.isLookup(e) || slices.Contains(e.Codes, c.column) && (c.op == opEqual || c.op == opIn)
 }
 
 // noteTargets keeps the rows for the question, should any call of the decision need one, and has the user asked about them.
