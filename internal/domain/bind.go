@@ -197,6 +197,7 @@ func (b *binder) bindEntity(i int) {
 		t.bindFills()
 		t.bindGone()
 		t.bindEpoch()
+		t.bindNumbered()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()

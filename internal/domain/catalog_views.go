@@ -112,6 +112,9 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 				at.view.from[name] = origin{relation, number}
 				at.view.inherit(at.column, &base, comment, relationComment)
 			}
+			if at.wordsNumber(relation, name, &base) { // the table's constraints are about the number
+				at.view.inherit(at.column, &base, comment, relationComment)
+			}
 		}
 
 		return nil
@@ -144,6 +147,11 @@ func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx, schema string) (m
 // counted since 1970.
 func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
 	return at.column.Name == name && at.column.zoned && (base.lacksZone() || kinds[base.Type] == KindNumber) && len(at.view.bases) == 1 && at.view.bases[relation]
+}
+
+// wordsNumber reports whether the view shows words for a number of its only table under the same name.
+func (at viewColumn) wordsNumber(relation uint32, name string, base *Column) bool {
+	return at.column.Name == name && at.column.Kind == KindText && base.whole() && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

@@ -16,12 +16,8 @@ var perSecond = map[string]int{"s": 1, "ms": 1_000, "us": 1_000_000}
 // countAsDeclared takes the columns for times of which a declaration says that they count since 1970.
 func (s *source) countAsDeclared() error {
 	for _, e := range s.decl.Entities {
-		t := s.cat.table(e.Table)
 		for _, name := range sortedKeys(e.Epoch) {
-			var c *Column
-			if t != nil {
-				c = t.column(name)
-			}
+			c := s.columnOf(&e, name)
 			switch units := perSecond[e.Epoch[name]]; {
 			case c == nil:
 				return fmt.Errorf("%s: epoch: column %s does not exist in %s", e.Type, name, e.Table)
@@ -52,11 +48,14 @@ func (c *Column) counts() bool { return c.perSecond > 0 }
 // given is a column of the row that a trigger is given, as the table has it.
 func (v *viewedType) given(name string) string {
 	value := "NEW." + quote(name)
-	if c := v.Table.column(name); c.counts() {
+	switch c := v.Table.column(name); {
+	case c.counts():
 		return c.ofType(value)
+	case c.words != nil:
+		return c.inNumbers(value)
+	default:
+		return value
 	}
-
-	return value
 }
 
 // WholeGiven are the values with which a row is restored.

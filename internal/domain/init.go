@@ -146,6 +146,7 @@ type initWriter struct {
 	kinds    map[*catalogTable]map[string]string // the types of rows that a loose pair names, by the words of their tables
 	words    map[*Column][]string                // of texts named like a state, the few words that their rows have
 	tongues  map[*Column][]string                // in which languages a name stands there, the most frequent first
+	numbers  map[*Column][]int                   // of whole numbers named like a state, those that their rows have
 	counted  map[*Column]string                  // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
 	sequences []string

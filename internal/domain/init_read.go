@@ -15,7 +15,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.lacking = map[*Column]float64{}
+	w.lacking, w.numbers = map[*Column]float64{}, map[*Column][]int{}
 	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[string]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
@@ -41,7 +41,7 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 }
 
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues, w.readCounts} {
+	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues, w.readCounts, w.readNumbers} {
 		if err := read(ctx, tx, t); err != nil {
 			return err
 		}

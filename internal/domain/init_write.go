@@ -235,16 +235,8 @@ func (e *initEntity) Gone() *Column {
 	return find(e.Table.columns, func(c *Column) bool { return goneNames.MatchString(snake(c.Name)) && marksGone(c) })
 }
 
+// codedNames are of what has one of a few states, in words or in numbers for them.
 var codedNames = regexp.MustCompile(`(^|_)(d?type|discriminator|kind|status|state|role|priority|severity|visibility|stage|mode)$`)
-
-// Coded lists whole numbers whose names suggest a code, such as a status, and whose meanings nothing tells.
-func (e *initEntity) Coded() []string {
-	names := namesOf(e.plain, func(c *Column) bool {
-		return c.whole() && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))
-	})
-
-	return each(names, oneLine)
-}
 
 // Local lists the columns whose times mean another moment to a program that takes them for UTC.
 func (e *initEntity) Local() []string {

@@ -292,6 +292,9 @@ func (s *source) shownAs(c *Column) string {
 	if c.counts() {
 		return fmt.Sprintf("to_timestamp(t.%s / %d.0) AS %[1]s", quote(c.Name), c.perSecond)
 	}
+	if c.words != nil {
+		return c.inWords("t."+quote(c.Name)) + " AS " + quote(c.Name)
+	}
 	if s.inUTC(c) {
 		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
 	}
@@ -389,6 +392,8 @@ func (v *viewedType) whyByFunction() string {
 		return "its times are stored in UTC"
 	case slices.ContainsFunc(v.Table.columns, (*Column).counts):
 		return "its times are counted since 1970"
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.words != nil }):
+		return "it shows words for numbers"
 	default:
 		return ""
 	}
