@@ -139,3 +139,28 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	require.Equal(t, "Line|Member|Fee year|Due date", b.eval(`[...document.querySelectorAll("dialog[open] thead th")].slice(0, 4).map((e) => e.textContent).join("|")`))
 	b.requireNoTrouble()
 }
+
+// A row that programs have marked as deleted is not shown, nor is its key where others name it: a uuid stood under Customer.
+func TestKeysOfGoneRowsAreNotShown(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	c := talkIn(t, `CREATE SCHEMA calls; SET LOCAL search_path = calls;
+		CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE customers (id uuid PRIMARY KEY, user_id integer NOT NULL REFERENCES users, name text NOT NULL, is_deleted boolean NOT NULL DEFAULT false);
+		CREATE TABLE tickets (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES users, title text NOT NULL, customer_id uuid REFERENCES customers);
+		INSERT INTO users VALUES (1, 'Ada');
+		INSERT INTO customers VALUES ('a2cf62ba-ba95-4810-b4eb-f4b6e1c60aa3', 1, 'Bay Clinic', true), ('b2cf62ba-ba95-4810-b4eb-f4b6e1c60aa3', 1, 'Mill Hotel', false);
+		INSERT INTO tickets VALUES (1, 1, 'Alarm', 'a2cf62ba-ba95-4810-b4eb-f4b6e1c60aa3'), (2, 1, 'Badge', 'b2cf62ba-ba95-4810-b4eb-f4b6e1c60aa3'), (3, 1, 'Cable', NULL)`)
+	d := testfactory.Views(t, c.pool, "calls", strings.NewReplacer("\n  - type: ticket\n", "\n  - type: ticket\n    writes: [update]\n    columns: [title, customer_id]\n")).Domain
+	c.exec(`INSERT INTO calls_alfred.alfred_accounts VALUES ($1, 1)`)
+	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
+	b.enter(h.guest("ada"), h.url)
+	b.click(`#types [data-type="ticket"]`)
+	b.shows("#row-count", "3 tickets")
+	require.Equal(t, "Alarm|not shown|Badge|Mill Hotel|Cable|", b.eval(`[...document.querySelectorAll("#row-table tbody tr")].map((row) => [row.querySelector("th").textContent, row.querySelector("td:not(.pick-row)").textContent].join("|")).join("|")`))
+	b.click(`#row-table tbody th button`)
+	b.until(`document.querySelector("dialog[open] select[name=customer_id]") !== null`)
+	require.Equal(t, "not shown", b.eval(`document.querySelector("dialog[open] select[name=customer_id]").selectedOptions[0].textContent`))
+	b.requireNoTrouble()
+}

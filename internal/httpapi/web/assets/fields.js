@@ -11,13 +11,16 @@ const local = (at) => { // as datetime-local wants it
   return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 };
 
+// missing stands for a row that is referred to and not shown, as one that is marked as deleted; nobody reads its key.
+export const missing = "not shown";
+
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
-/** @type {(options: Choice[], value: any, kind: {required?: boolean, multiple?: boolean}) => HTMLSelectElement} */
-const select = (options, value, { required, multiple = false }) => {
+/** @type {(options: Choice[], value: any, kind: {required?: boolean, multiple?: boolean, references?: string}) => HTMLSelectElement} */
+const select = (options, value, { required, multiple = false, references }) => {
   const chosen = multiple ? (value ?? []) : [value ?? ""];
   const known = new Set(options.map((o) => o.value));
-  const all = [...options, ...chosen.filter((v) => v !== "" && !known.has(v)).map((v) => ({ value: v, label: v }))];
+  const all = [...options, ...chosen.filter((v) => v !== "" && !known.has(v)).map((v) => ({ value: v, label: references ? missing : v }))];
   return h("select", { required, multiple, size: multiple ? 6 : null }, !multiple && !(required && chosen[0]) && h("option", { value: "" }, "—"),
     all.map((o) => h("option", { value: o.value, selected: chosen.includes(o.value) }, o.label)));
 };

@@ -7,6 +7,7 @@ import { exportCSV, importCSV } from "./csv.js";
 import { bulkBar } from "./bulk.js";
 import { editable } from "./cells.js";
 import { called, columnMenu, columnsOf, filterInput, filtersOf } from "./columns.js";
+import { missing } from "./fields.js";
 import { capital, columnTitle, plural, shown } from "./format.js";
 import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
@@ -112,7 +113,7 @@ const references = () => type.fields.filter((f) => f.references && f.kind !== "a
 
 const refers = (column) => references().some((f) => f.name === column);
 
-const cell = (row, column) => row[column === called ? called : `_${column}_label`] ?? shown(row[column], kindOf(column));
+const cell = (row, column) => row[column === called ? called : `_${column}_label`] ?? (refers(column) && row[column] != null ? missing : shown(row[column], kindOf(column)));
 
 const open = (row) => guarded(() => openRow(type, keyOf(type, row), reload, row[called]));
 
