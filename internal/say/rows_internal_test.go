@@ -33,6 +33,13 @@ func TestLinesLeaveOutNothing(t *testing.T) {
 	def.Columns, row["_keeper_key_label"] = append(def.Columns, keeper), "Ann Vogt"
 	require.Equal(t, "Nov 26 Bello; keeper: Ann Vogt; vet: Dr. Vogt", (&Teller{}).lineOf(def, row, forPerson), "a key of several columns")
 
+	maker := column("CreatedById", domain.KindText)
+	maker.FK = keeper.FK
+	def.Columns, row["_CreatedById_label"] = append(def.Columns, maker), "Ben Carver"
+	require.Contains(t, (&Teller{}).lineOf(def, row, forPerson), "; created by: Ben Carver", "however programs write it")
+	require.Contains(t, (&Teller{}).lineOf(def, row, forReply), " CreatedBy:Ben Carver")
+	delete(row, "_CreatedById_label")
+
 	def.Columns = append(def.Columns, column("booked_at", domain.KindTimestamp))
 	row["booked_at"] = row["at"]
 	require.Contains(t, (&Teller{}).lineOf(def, row, forPerson), "; booked at: Nov 26, 2026 08:00", "a time as people write it")
