@@ -249,7 +249,7 @@ func similarNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (
 	}
 	names := slices.Compact(textsIn(found.Rows, similar.filters[slip].column))
 
-	return vocab.SimilarNames + registry.CleanText(registry.Scrub(strings.Join(names, ", ")), longestValue), nil
+	return vocab.SimilarNames + registry.CleanText(strings.Join(names, ", "), longestValue), nil
 }
 
 func linkedConditions(s *statement, m *domain.Match, sql string, found *meaning) (ways []string) {

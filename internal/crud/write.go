@@ -87,7 +87,7 @@ func (op *updateOp) keepsStructure() error {
 			continue
 		}
 		if i := slices.IndexFunc(op.found.Rows, func(row map[string]any) bool { return losesPart(row[name], value) }); i >= 0 {
-			held := registry.CleanText(registry.Scrub(argumentText(c.Kind, op.found.Rows[i][name])), longestValue)
+			held := registry.CleanText(argumentText(c.Kind, op.found.Rows[i][name]), longestValue)
 
 			return failColumn(CodeBadValue, name, "%s holds %s: give the whole of it as it is to be, as JSON, with null for what is to go.", name, held)
 		}
