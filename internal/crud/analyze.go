@@ -321,18 +321,18 @@ func (op *analyzeOp) sql(filters []condition) *statement {
 	if len(op.limits) > 0 {
 		s.add(" HAVING ", joinEach(op.limits, " AND ", func(l limit) string { return l.of.sql(s) + " " + l.op + " " + s.cast(l.number, "numeric") }))
 	}
-	s.add(" ORDER BY ")
+	terms := []*term{}
 	for _, by := range op.order {
 		if at := slices.Index(names, by.name); at < len(op.group) {
-			s.add(sortValueSQL(s, op.group[at], values[at]), directionSQL(by.desc), ", ")
+			terms = append(terms, termOf(s, op.group[at], by.desc))
 		} else {
-			s.add(numbered(at), directionSQL(by.desc), ", ")
+			terms = append(terms, &term{sql: numbered(at), desc: by.desc})
 		}
 	}
-	for i, c := range op.group {
-		s.add(sortValueSQL(s, c, values[i]), directionSQL(false), ", ")
+	for _, c := range op.group {
+		terms = append(terms, termOf(s, c, false))
 	}
-	s.add("1 LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
+	s.add(" ORDER BY ", orderSQL(append(terms, &term{sql: numbered(0)})), " LIMIT ", s.value(min(maxRows, cmp.Or(op.args.Limit, maxRows))), ") AS r")
 
 	return s
 }

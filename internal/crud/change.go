@@ -152,29 +152,28 @@ func (c *changeArgs) oneForm(e *domain.Entity, object map[string]any, twice stri
 // rows returns the new rows, or none for a draft, whose change it puts into Patch.
 func (a *createArgs) rows(e *domain.Entity) (rows []map[string]any, err *Error) {
 	const ofDraft = "set, clear and children change a draft that from_ref names; a new row stands in rows."
-	patched := a.Patch != nil
-	if a.FromRef == "" {
-		a.dropPositions()
-	}
-	if a.Patch, err = a.oneForm(e, a.Patch, ofDraft); err != nil {
+	listed := len(a.Rows) > 0 || a.Data != nil
+	if a.FromRef != "" {
+		if listed {
+			return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
+		}
+		a.Patch, err = a.oneForm(e, a.Patch, ofDraft)
+
 		return nil, err
 	}
-	listed := len(a.Rows) > 0 || a.Data != nil
+	a.dropPositions()
+	single, err := a.oneForm(e, nil, ofDraft)
 	switch {
+	case err != nil:
+		return nil, err
+	case a.Patch != nil:
+		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
+	case single != nil && listed:
+		return nil, fail(CodeBadArgument, ofDraft)
+	case single != nil:
+		return []map[string]any{single}, nil
 	case len(a.Rows) > 0 && a.Data != nil:
 		return nil, fail(CodeBadArgument, "db_create takes rows once.")
-	case a.FromRef != "" && listed:
-		return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
-	case a.FromRef != "":
-		return nil, nil
-	case patched:
-		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
-	case a.Patch != nil && listed:
-		return nil, fail(CodeBadArgument, ofDraft)
-	case a.Patch != nil:
-		rows, a.Patch = []map[string]any{a.Patch}, nil
-
-		return rows, nil
 	case len(a.Rows) == 0:
 		return rowList(a.Data)
 	}

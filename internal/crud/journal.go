@@ -26,7 +26,7 @@ import (
 type journal struct {
 	tools  *Tools // nil outside a turn, where nothing is kept, and so nothing has to be read
 	counts bool   // it only says which rows there are: nothing else of them is read
-	hides  bool   // rather what views no longer show, of rows that go with others of their own table only the next one
+	hides  bool   // it says what views no longer show: of rows that point at others of their table, those that point at the marked ones
 	writes []*rowChange
 	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once they are read
 	others bool                                // rows of other people's are deleted or changed with them

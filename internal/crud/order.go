@@ -31,16 +31,13 @@ func termOf(s *statement, c *domain.Column, desc bool) *term {
 }
 
 func orderSQL(terms []*term) string {
-	return joinEach(terms, ", ", func(t *term) string { return t.sql + directionSQL(t.desc) })
-}
+	return joinEach(terms, ", ", func(t *term) string {
+		if t.desc {
+			return t.sql + " DESC NULLS LAST"
+		}
 
-// directionSQL is the direction of an order.
-func directionSQL(desc bool) string {
-	if desc {
-		return " DESC NULLS LAST"
-	}
-
-	return " NULLS LAST"
+		return t.sql + " NULLS LAST"
+	})
 }
 
 // inOrder orders rows by the place of a column's value in a list.
