@@ -103,7 +103,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	for filter, want := range map[string]string{
 		`{"field": "starts", "op": ">", "value": "noonish"}`: "starts cannot hold this value: a date or time is not valid.",
 		`{"field": "pause", "op": "in", "value": ["x"]}`:     "pause cannot hold this value: a date or time is not valid.",
-		`{"field": "team_id", "op": "=", "value": 990001}`:   "team_id has to be a text.",
+		`{"field": "team_id", "op": "=", "value": 990001}`:   "990001 does not exist in this conversation",
 	} {
 		for tool, step := range map[string]string{vocab.ToolRead: "read", vocab.ToolDelete: "write"} {
 			result := b.decide(step, call(tool, `{"table": "people", "filters": [`+filter+`]}`)).Results[0]

@@ -93,7 +93,7 @@ func (l *list) load(ctx context.Context, tenant pgx.Tx, limit int) (*loaded, err
 func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	l := &list{entity: e, params: params}
 	var fault *Error
-	if l.filters, fault = conditions(e, withTextKeys(e, params.Filters)); fault != nil {
+	if l.filters, fault = conditions(e, params.Filters); fault != nil {
 		return nil, fault
 	}
 	if rankingTexts(l.filters) != nil {
@@ -114,29 +114,6 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	l.after, fault = decodePosition(params.After, e, l.name(), terms)
 
 	return l, fault
-}
-
-// withTextKeys has keys as text: they are compared so, and a row shows numeric ones as numbers.
-func withTextKeys(e *domain.Entity, filters []registry.Filter) []registry.Filter {
-	return each(filters, func(f registry.Filter) registry.Filter {
-		if c, fault := columnOrPath(e, f.Field); fault != nil || comparedKind(e, c) != domain.KindUUID {
-			return f
-		}
-		keys := each(asList(f.Value), func(key any) any {
-			if number, ok := key.(json.Number); ok {
-				return number.String()
-			}
-
-			return key
-		})
-		if _, several := f.Value.([]any); several {
-			f.Value = keys
-		} else {
-			f.Value = keys[0]
-		}
-
-		return f
-	})
 }
 
 // name identifies a list: a cursor of one is meaningless in another.

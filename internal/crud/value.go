@@ -43,7 +43,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	case domain.KindJSON:
 		return string(encoded(value)), nil
 	default:
-		if number, ok := value.(json.Number); ok && kind == domain.KindText {
+		if number, ok := value.(json.Number); ok && (kind == domain.KindText || kind == domain.KindUUID) { // keys may be numbers
 			value = number.String()
 		}
 
