@@ -168,24 +168,21 @@ func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	}
 }
 
-// undoSummary words the result of an undo, by the message that asked for what was taken back and the names of the rows.
+// undoSummary words the result of an undo, by the message that asked for what was taken back and the names of the rows. The
+// parts of rows that are named go without saying.
 func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Outcome) (string, error) {
 	var parts []string
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
-		if len(result.Changes) == 0 {
+		if len(result.Changes) == 0 || c.s.runner.haveParent(result, outcome) {
 			continue
 		}
 		labels, drafts, err := c.labelsOf(ctx, result.Refs)
 		if err != nil {
 			return "", err
 		}
-		within, err := c.isWithinDrafts(ctx, result, outcome)
-		if err != nil {
-			return "", err
-		}
-		if rows := len(result.Changes) - len(drafts); rows > 0 && !within {
-			parts = append(parts, c.s.runner.undoneRows(outcome, result, labels, rows))
+		if rows := len(result.Changes) - len(drafts); rows > 0 {
+			parts = append(parts, c.s.runner.undoneRows(result, labels, rows))
 		}
 		switch len(drafts) {
 		case 0:
@@ -200,21 +197,6 @@ func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Ou
 	}
 
 	return strings.TrimSpace(fmt.Sprintf("Took back %s: %s. %s", asked, strings.Join(parts, "; "), outcome.Aftermath)), nil
-}
-
-// isWithinDrafts reports whether a result's rows are parts of rows that are all drafts again: these hold them.
-func (c *commit) isWithinDrafts(ctx context.Context, parts *crud.Result, outcome *crud.Outcome) (bool, error) {
-	e := c.s.runner.Domain.Entity(parts.EntityType)
-	for _, other := range outcome.Results {
-		if parent := c.s.runner.Domain.Entity(other.EntityType); parent == nil || parent.Child(e.Table) == nil {
-			continue
-		}
-		_, drafts, err := c.labelsOf(ctx, other.Refs)
-
-		return len(drafts) > 0 && len(drafts) == len(other.Changes), err
-	}
-
-	return false, nil
 }
 
 // labelsOf are the labels of refs, of stored rows and of drafts.
@@ -236,22 +218,24 @@ func (c *commit) labelsOf(ctx context.Context, refs []string) (rows, drafts []st
 // undoVerbs say what an undo did to rows, by the action that it is recorded as.
 var undoVerbs = map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
 
-// undoneRows says what happened to the stored rows of one result. Child rows are only counted.
-func (r *Runner) undoneRows(outcome *crud.Outcome, result *crud.Result, labels []string, rows int) string {
+// undoneRows says what happened to the stored rows of one result.
+func (r *Runner) undoneRows(result *crud.Result, labels []string, rows int) string {
 	e, action := r.Domain.Entity(result.EntityType), result.Changes[0].Action
 	verb := cmp.Or(undoVerbs[action], "changed")
 	if action == registry.ActionUpdatedUser && len(labels) > 0 && rows == len(result.Changes) {
 		labels = result.Lines(e) // what they are again, not only which
 	}
-	if len(labels) == 0 || r.haveParent(e, outcome) {
+	if len(labels) == 0 {
 		return fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows))
 	}
 
 	return verb + " " + partNoun(e, rows) + namesInShort(labels, rows)
 }
 
-// haveParent reports whether rows of this type are children of another type in the outcome.
-func (r *Runner) haveParent(e *domain.Entity, outcome *crud.Outcome) bool {
+// haveParent reports whether a result's rows are children of another type in the outcome.
+func (r *Runner) haveParent(result *crud.Result, outcome *crud.Outcome) bool {
+	e := r.Domain.Entity(result.EntityType)
+
 	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
 		parent := r.Domain.Entity(other.EntityType)
 
