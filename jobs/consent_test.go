@@ -137,24 +137,3 @@ func TestFailedCallsHaveDoneNothing(t *testing.T) {
 	require.Equal(t, nodes.Done{Wrote: true, Undo: "It can be undone."}, acting(wrote).doneSoFar())
 	require.Equal(t, nodes.Done{}, acting(wrote, view.CallResult{Tool: vocab.ToolCreate, ErrorCode: "bad_value"}).doneSoFar())
 }
-
-// Saving is offered for what this turn drafted and is still a draft.
-func TestOfferIsForDrafts(t *testing.T) {
-	t.Parallel()
-
-	failed := "bad_value"
-	for name, test := range map[string]struct {
-		state   db.RefState
-		failure *string
-		offer   bool
-	}{
-		"draft":  {db.RefStatePending, nil, true},
-		"saved":  {db.RefStatePromoted, nil, false},
-		"failed": {db.RefStatePending, &failed, false},
-	} {
-		s := acting()
-		s.Results = []*view.Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{Tool: vocab.ToolGenerate, Refs: []string{"gen_recipe_1"}, ErrorCode: test.failure}}}
-		s.Registry = []*db.EntityRefListInViewRow{{Ref: "gen_recipe_1", State: test.state, Label: "Pie"}}
-		require.Equal(t, test.offer, s.offerToSave() != nil, name)
-	}
-}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/db"
 	"alfred/internal/crud"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
@@ -209,17 +208,8 @@ func (q *question) clickedOption() view.QuestionOption {
 // offerToSave is the question whether to save what this turn drafted or redrafted. Code asks it once per draft and change, so that a yes
 // has a defined meaning.
 func (s *state) offerToSave() *question {
-	drafted := map[string]bool{}
-	for _, r := range s.Results {
-		for _, ref := range r.Refs {
-			drafted[ref] = drafted[ref] || r.TurnID == s.Turn.ID && r.Tool == vocab.ToolGenerate && r.ErrorCode == nil
-		}
-	}
 	var refs, labels []string
-	for _, e := range s.Registry {
-		if !drafted[e.Ref] || e.State != db.RefStatePending {
-			continue
-		}
+	for _, e := range s.Scene(false).DraftedNow() {
 		refs = append(refs, e.Ref)
 		if !e.LabelIsPlaceholder {
 			labels = append(labels, e.Label)
@@ -228,7 +218,6 @@ func (s *state) offerToSave() *question {
 	if len(refs) == 0 {
 		return nil
 	}
-
 	drafts := namesInShort(labels, len(refs))
 
 	return proposing("Shall I save "+drafts+"?", []nodes.Offer{{Description: "Save " + drafts, Refs: refs, Save: true}})

@@ -2,13 +2,11 @@ package prompt
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
-	"alfred/internal/vocab"
 )
 
 // conversationFlow tells the reply where the conversation stands, so that it continues instead of starting anew.
@@ -51,7 +49,7 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ForgottenNow(); len(labels) > 0 {
 		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", say.Enumerate(labels), ".")
 	}
-	offers := t.draftedNow() && t.QuestionToAsk() == nil
+	offers := len(t.DraftedNow()) > 0 && t.QuestionToAsk() == nil
 	if offers {
 		s.line("- Drafts are waiting: name them and offer once to save them.")
 	}
@@ -74,16 +72,4 @@ func (t *page) noted() string {
 	}
 
 	return clean.Inline(out.CurationSummary, say.MaxFact)
-}
-
-// draftedNow reports whether this turn created or changed a pending draft. Drafts of earlier turns have been offered
-// already.
-func (t *page) draftedNow() bool {
-	return slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool {
-		return r.Tool == vocab.ToolGenerate && !r.Failed() && slices.ContainsFunc(r.Refs, func(ref string) bool {
-			e := t.ByRef[ref]
-
-			return e != nil && e.Pending()
-		})
-	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 	"alfred/registry"
 )
@@ -131,5 +132,25 @@ func TestUsersChangesOfTheComingTurnAreNotSeen(t *testing.T) {
 			Ref: "recipe_1", EntityType: "recipe", EntityID: &key, RowVersion: &version, Action: registry.ActionUpdatedUser, TurnLastRef: touched,
 		}}}, now)
 		require.Equal(t, want, v.Stale["recipe_1"], touched)
+	}
+}
+
+// What this turn drafted is what it has drafted without an error and nobody has saved.
+func TestDraftedNow(t *testing.T) {
+	t.Parallel()
+
+	failed := "bad_value"
+	for name, test := range map[string]struct {
+		state   db.RefState
+		failure *string
+		drafted bool
+	}{
+		"draft":  {db.RefStatePending, nil, true},
+		"saved":  {db.RefStatePromoted, nil, false},
+		"failed": {db.RefStatePending, &failed, false},
+	} {
+		results := []*Result{{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{Tool: vocab.ToolGenerate, Refs: []string{"gen_recipe_1"}, ErrorCode: test.failure}}}
+		s := &Scene{View: &View{Turn: &db.Turns{}, Results: results}, Entities: []*Entity{{EntityRefListInViewRow: &db.EntityRefListInViewRow{Ref: "gen_recipe_1", State: test.state}}}}
+		require.Equal(t, test.drafted, len(s.DraftedNow()) > 0, name)
 	}
 }

@@ -187,6 +187,18 @@ func (t *Scene) IsDraftOfNow(e *Entity) bool {
 	return e.Pending() && e.Tier == "generated" && (e.TurnLastRef == t.Turn.Number || e.TurnLastRef > t.latest())
 }
 
+// DraftedNow returns the drafts that this turn made or changed and that are not saved, in display order.
+func (t *Scene) DraftedNow() []*Entity {
+	drafted := map[string]bool{}
+	for _, r := range t.OwnResults() {
+		for _, ref := range r.Refs {
+			drafted[ref] = drafted[ref] || r.Tool == vocab.ToolGenerate && !r.Failed()
+		}
+	}
+
+	return t.EntitiesWhere(func(e *Entity) bool { return drafted[e.Ref] && e.Pending() })
+}
+
 // IsNew reports whether e was first seen in this turn.
 func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
 
