@@ -185,14 +185,12 @@ func (p *places) serveMany(ctx context.Context) error {
 	users := directory.NewMap(known, p.logger)
 
 	return serve(ctx, p.settings.Addr, p.logger, func(serving context.Context, group *errgroup.Group) (http.Handler, error) {
-		config := router.Config{Users: users, Tokens: p.tokens, Logger: p.logger}
-		if p.settings.Open {
-			config.OpenUser = openUser
-		}
-		config.Open = func(_ context.Context, database directory.Database) (router.API, error) {
-			return p.place(serving, group, users, database)
-		}
-		routed := router.New(config)
+		routed := router.New(router.Config{
+			Users: users, Tokens: p.tokens, Logger: p.logger,
+			Open: func(_ context.Context, database directory.Database) (router.API, error) {
+				return p.place(serving, group, users, database)
+			},
+		})
 		routed.Warm(ctx, databases)
 
 		return routed, nil
@@ -209,24 +207,6 @@ func (p *places) place(ctx context.Context, group *errgroup.Group, users *direct
 
 		return user.ID, err
 	}
-	if p.settings.Open {
-		if config.OpenUser, err = placeUser(ctx, users, config.Pool, database, openUser); err != nil {
-			return router.API{}, err
-		}
-	}
 
 	return router.API{Handler: start(ctx, group, config), Pool: config.Pool}, nil
-}
-
-// placeUser is the id that a user has in all databases; the user is made in their own.
-func placeUser(ctx context.Context, users *directory.Map, pool *pgxpool.Pool, database directory.Database, name string) (uuid.UUID, error) {
-	user, err := users.Find(ctx, directory.Who{Name: name})
-	if err != nil || user.Database != database {
-		return user.ID, err
-	}
-	if err := db.New().UserPlaceMake(ctx, pool, &db.UserPlaceMakeParams{ID: user.ID, Name: name}); err != nil {
-		return uuid.Nil, fmt.Errorf("make user: %w", err)
-	}
-
-	return user.ID, nil
 }

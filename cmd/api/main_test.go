@@ -76,6 +76,7 @@ func TestServeRefusesToStart(t *testing.T) {
 		"later migrations":        {settings.Env{"DATABASE_URL": ahead, "ALFRED_ADDR": free}, pg.ErrSchemaAhead, "newer version"},
 		"open to the world":       {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": "0.0.0.0:0"}, settings.ErrOpenToTheWorld, "loopback"},
 		"open on every address":   {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": ":0"}, settings.ErrOpenToTheWorld, "ALFRED_ADDR"},
+		"open everywhere":         {settings.Env{"ALFRED_DIRECTORY_URL": ready, "ALFRED_AUTH": "off"}, settings.ErrBad, "unset one of them"},
 		"half open":               {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "maybe"}, settings.ErrBad, "on or off"},
 		"an origin with a path":   {settings.Env{"DATABASE_URL": ready, "ALFRED_CORS_ORIGINS": "https://a.example/x"}, settings.ErrBad, "ALFRED_CORS_ORIGINS"},
 		"tokens of anybody":       {settings.Env{"DATABASE_URL": ready, "ALFRED_JWKS_URL": "https://id.example/keys", "ALFRED_JWT_ISSUER": "https://id.example"}, settings.ErrBad, "ALFRED_JWT_AUDIENCE"},

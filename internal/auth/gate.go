@@ -104,7 +104,7 @@ func (g *Gate) Admit(ctx context.Context, authorization, method string) (Caller,
 // Identify finds the owner of a key or token. Errors: [ErrUnauthorized], [ErrNoKeys], [ErrElsewhere].
 func (g *Gate) Identify(ctx context.Context, authorization string) (Caller, error) {
 	if g.OpenUser != uuid.Nil {
-		return Caller{User: g.OpenUser, scopes: []string{scopeAdmin}}, g.served(ctx, g.OpenUser)
+		return Caller{User: g.OpenUser, scopes: []string{scopeAdmin}}, nil
 	}
 	credential, err := Read(ctx, authorization, g.Tokens)
 	if err != nil {

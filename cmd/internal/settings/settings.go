@@ -134,6 +134,9 @@ func (s *Settings) combine() error {
 	if s.Open && !httpapi.Loopback(s.Addr) {
 		return ErrOpenToTheWorld
 	}
+	if s.Open && s.Directory != "" {
+		return fmt.Errorf("%w: ALFRED_AUTH=off serves one user, and ALFRED_DIRECTORY_URL is for users in several databases: unset one of them", ErrBad)
+	}
 
 	return s.checkTokens()
 }

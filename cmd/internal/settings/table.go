@@ -41,7 +41,7 @@ func (s *Settings) table() []line {
 		{"DATABASE_URL", both, "", word.into(&s.DatabaseURL), "the database; required", true},
 		{"ALFRED_DIRECTORY_URL", both, "", word.into(&s.Directory), "the directory that maps users to databases, if there are several (see docs/scaling.md); the API then needs no DATABASE_URL", true},
 		{"ALFRED_ADDR", API, "127.0.0.1:8080", word.into(&s.Addr), "where the API listens", false},
-		{"ALFRED_AUTH", API, "on", either(&s.Open, "off", "on"), "`off` serves every request as the user `demo`; only on loopback", false},
+		{"ALFRED_AUTH", API, "on", either(&s.Open, "off", "on"), "`off` serves every request as the user `demo`; only on loopback, and with one database", false},
 		{"ALFRED_CORS_ORIGINS", API, "", origins(&s.Origins), "origins whose pages may call the API, separated by commas", false},
 		{"ALFRED_JWKS_URL", API, "", word.into(&s.Tokens.JWKSURL), "where an identity provider publishes its keys, over https; its signed tokens (JWT) are then accepted besides API keys", false},
 		{"ALFRED_JWT_ISSUER", API, "", word.into(&s.Tokens.Issuer), "what a token's `iss` must be", false},
