@@ -44,10 +44,6 @@ func (c *Confirm) UnmarshalYAML(source []byte) error {
 		c.Never = true
 
 		return nil
-	case strings.HasPrefix(word, "when ") && !strings.Contains(word, ":"):
-		c.When = strings.TrimPrefix(word, "when ")
-
-		return nil
 	}
 	if err := yaml.UnmarshalWithOptions(source, &when, yaml.Strict()); err != nil || when.When == "" {
 		return errors.New("confirm is always, never, or when: and an expression")
