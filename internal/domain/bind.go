@@ -287,24 +287,6 @@ func (b *typeBinder) bindSpeakable() {
 	}
 }
 
-// whole reports whether a column holds whole numbers.
-func (c *Column) whole() bool {
-	return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
-}
-
-func keyKind(c *Column) bool {
-	switch c.Kind {
-	case KindUUID:
-		return true
-	case KindNumber:
-		return c.whole()
-	case KindText:
-		return c.FreeText()
-	default:
-		return false
-	}
-}
-
 // bindHidden marks what models never see: the owner, unreadable columns, keys of rows that have no ref, and what the
 // declaration names.
 func (b *typeBinder) bindHidden() {

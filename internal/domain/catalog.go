@@ -310,3 +310,21 @@ func (c *Column) takeForm(base, elem string) {
 	f := forms[cmp.Or(elem, base)]
 	c.Form, c.Holds = f.words, f.holds
 }
+
+// whole reports whether a column holds whole numbers.
+func (c *Column) whole() bool {
+	return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
+}
+
+func keyKind(c *Column) bool {
+	switch c.Kind {
+	case KindUUID:
+		return true
+	case KindNumber:
+		return c.whole()
+	case KindText:
+		return c.FreeText()
+	default:
+		return false
+	}
+}
