@@ -316,7 +316,7 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "This would delete 1 task: Shop. This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
 	})
 
-	// What differs from row to row stands with each: 32 prices in a list of their own said nothing of any vehicle.
+	// What differs from row to row is told with the rows that it is for: 32 prices in a list of their own said nothing of any vehicle.
 	t.Run("ValuesOfEach", func(t *testing.T) {
 		t.Parallel()
 
@@ -327,19 +327,19 @@ func TestApproval(t *testing.T) {
 			return call(vocab.ToolUpdate, sprintf(`{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": [%s]}], "set": [{"column": "quantity", "value": %d}]}`, refs, quantity))
 		}
 		outcome := b.decide("write", some(`"inv_1", "inv_2"`, 20), some(`"inv_3..inv_12"`, 30))
-		require.Regexp(t, `^This would change 12 pantry items: (Oil, ([12] \(quantity: 20\)|\d+ \(quantity: 30\))(; | and 7 more\. )){5}Shall I\?$`, outcome.Approval.Text)
-		require.NotRegexp(t, `Oil, [12] \(quantity: 30`, outcome.Approval.Text)
+		require.Equal(t, "This would change 10 pantry items (quantity: 30): Oil, 10; Oil, 11; Oil, 12; Oil, 3; Oil, 4 and 5 more. This would change 2 pantry items (quantity: 20): Oil, 1; Oil, 2. Shall I?", outcome.Approval.Text)
 
 		b.nextTurn()
 		whole := func(set string) vocab.Call {
 			return call(vocab.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1..inv_12"}], "set": [`+set+`]}`)
 		}
 		outcome = b.decide("write", whole(`{"column": "quantity", "value": 20}`), whole(`{"column": "location", "value": "freezer"}`))
-		require.Contains(t, outcome.Approval.Text, "This would change 12 pantry items (quantity: 20, location: freezer): ", "two calls may change one row")
+		for _, becomes := range []string{"quantity: 20", "location: freezer"} {
+			require.Contains(t, outcome.Approval.Text, "This would change 12 pantry items ("+becomes+"): ", "two calls may change one row")
+		}
 		b.nextTurn()
 		outcome = b.decide("write", some(`"inv_1", "inv_3..inv_12"`, 20), some(`"inv_2"`, 999))
-		require.Contains(t, outcome.Approval.Text, "Oil, 2 (quantity: 999)", "of each new value a row is named")
-		require.Contains(t, outcome.Approval.Text, " and 7 more. Shall I?")
+		require.Contains(t, outcome.Approval.Text, "This would change 1 pantry item (quantity: 999): Oil, 2.", "of each new value rows are named")
 		b.nextTurn()
 		outcome = b.decide("write", some(`"inv_1"`, 20), call(vocab.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_2..inv_12"}]}`))
 		require.Contains(t, outcome.Approval.Text, "This would delete 11 pantry items: ", "nothing is written into what is deleted")

@@ -164,19 +164,19 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 // mustAskForRows reports whether the user has to agree because of a call's rows. They are counted over all calls of a kind: what is
 // split into many calls is no less.
 func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition) (bool, error) {
-	e, found, rows, deletes := s.entity, s.found, d.targetsSoFar(s), s.call.Tool == vocab.ToolDelete
+	e, found, rows, deletes := s.entity, s.found, targetsOf(d.callsLike(s)), s.call.Tool == vocab.ToolDelete
 	named := slices.ContainsFunc(list, func(c condition) bool { return c.namesRows(e) })
 	switch {
 	case len(found.Rows) == 0:
 		return false, nil
-	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows.Rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), len(list) == 0, len(rows) > maxUnasked:
 		return true, nil // the declaration wants it, all rows are meant, or many
 	case (deletes || e.Match == nil && !byRef(e, list)) && moreThanNamed(e, found, list):
 		return true, nil // a change by a canonical look-up is meant for all variants of a thing, and refs say which rows are meant
 	case named, byRef(e, list) && !deletes:
 		return false, nil
 	case byRef(e, list):
-		return d.deletesUnknown(ctx, rows)
+		return d.deletesUnknown(ctx, e, rows)
 	}
 	// A set of rows is changed unasked only if the session has seen some of it.
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys())
@@ -189,34 +189,36 @@ func (d *decision) mustAskForRows(ctx context.Context, s *step, list []condition
 	return true, err
 }
 
-// targetsSoFar are the rows of a call and of the decision's earlier calls that do the same to rows of its type, unless the user has
-// agreed to these.
-func (d *decision) targetsSoFar(s *step) *loaded {
-	rows, known := *s.found, map[string]bool{}
-	rows.Rows = nil
-	for _, one := range d.steps {
-		if one.found == nil || one.agreed || one.entity != s.entity || one.call.Tool != s.call.Tool {
-			continue
-		}
+// callsLike are a call and the decision's earlier calls that do the same to rows of its type, unless the user has agreed to these.
+func (d *decision) callsLike(s *step) []*step {
+	return only(d.steps, func(one *step) bool {
+		return one.found != nil && !one.agreed && one.entity == s.entity && one.call.Tool == s.call.Tool
+	})
+}
+
+// targetsOf are the rows of calls, each once.
+func targetsOf(calls []*step) (rows []map[string]any) {
+	known := map[string]bool{}
+	for _, one := range calls {
 		for _, row := range one.found.Rows {
-			if key := keyText(row, s.entity); !known[key] {
-				known[key], rows.Rows = true, append(rows.Rows, row)
+			if key := keyText(row, one.entity); !known[key] {
+				known[key], rows = true, append(rows, row)
 			}
 		}
 	}
 
-	return &rows
+	return rows
 }
 
 // deletesUnknown reports whether this turn's deletions, including this one, take several rows that neither an earlier
 // turn has found nor this turn's message names.
-func (d *decision) deletesUnknown(ctx context.Context, found *loaded) (bool, error) {
+func (d *decision) deletesUnknown(ctx context.Context, e *domain.Entity, rows []map[string]any) (bool, error) {
 	unnamed := func(label string) bool { return !namesRow(d.bounds.Message, label) }
 	before := len(only(d.bounds.Deleted, unnamed))
-	if before+len(found.Rows) < 2 {
+	if before+len(rows) < 2 {
 		return false, nil
 	}
-	entries, err := d.registry.LookupKeys(ctx, found.Entity.Type, found.keys())
+	entries, err := d.registry.LookupKeys(ctx, e.Type, textsIn(rows, e.Key))
 	here := 0
 	for _, entry := range entries {
 		if entry.TurnCreated == d.scope.Turn && unnamed(entry.Label) {

@@ -108,14 +108,15 @@ func (d *decision) simulated(ctx context.Context, tx pgx.Tx) (*journal, error) {
 func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text string, err error) {
 	switch op := s.op.(type) {
 	case *createOp, *deleteOp, *updateOp:
-		if len(d.targetsSoFar(s).Rows) == 0 {
-			return "", nil
-		}
-		if text, err = d.questionText(ctx, tx, s); s.call.Tool == vocab.ToolDelete {
+		text, err = d.questionText(ctx, tx, s)
+		switch {
+		case err != nil || text == "":
+			return "", err
+		case s.call.Tool == vocab.ToolDelete:
 			text += d.dependentsInWords(s)
 		}
 
-		return text + ".", err
+		return text + ".", nil
 	case *operateOp:
 		if s.asks {
 			return s.preview, nil
@@ -133,7 +134,7 @@ func (d *decision) effectInWords(ctx context.Context, tx pgx.Tx, s *step) (text 
 func (d *decision) dependentsInWords(s *step) string {
 	known := namedRows(only(d.steps, func(one *step) bool { return one.deletes != nil }))
 	whose, whom := "its ", "it"
-	if len(d.targetsSoFar(s).Rows) > 1 {
+	if len(targetsOf(d.callsLike(s))) > 1 {
 		whose, whom = "their ", "them"
 	}
 	writes := deletions(only(d.steps, func(one *step) bool { return one.entity == s.entity }))

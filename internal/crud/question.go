@@ -15,16 +15,25 @@ import (
 	"alfred/registry"
 )
 
-// questionText names the first of the rows that a call and those like it would change, and what would be written into them: into
-// all, or into each, and what is written only into rows that it does not name.
+// questionText names the first of the rows that a call and those like it would change, and what would be written into all of them; "" if
+// there are none.
 func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
-	into, err := d.newValuesByKey(ctx, tx, s)
+	becomes, err := s.newValues(ctx, tx)
 	if err != nil {
 		return "", err
 	}
-	all := d.targetsSoFar(s).Rows
-	count := len(all)
-	rows := each(firstOfEach(all, func(row map[string]any) string { return into[keyText(row, s.entity)] }), maps.Clone[map[string]any])
+	var calls []*step
+	for _, one := range d.callsLike(s) {
+		other, err := one.newValues(ctx, tx)
+		if err != nil {
+			return "", err
+		}
+		if other == becomes {
+			calls = append(calls, one)
+		}
+	}
+	all := targetsOf(calls)
+	rows := each(all[:min(len(all), namedInQuestion)], maps.Clone[map[string]any])
 	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label)...); err != nil {
 		return "", err
 	}
@@ -35,73 +44,47 @@ func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string
 	}
 	verb := map[string]string{vocab.ToolCreate: "add", vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
-	if count > 1 {
+	if len(all) > 1 {
 		noun = s.entity.Plural
 	}
-	labels, becomes, unsaid := distinctLabels(s.entity, rows), "", slices.Compact(slices.Sorted(maps.Values(into)))
-	if len(unsaid) == 1 {
-		becomes, unsaid = inBrackets(unsaid...), nil
-	}
+	labels := distinctLabels(s.entity, rows)
 	for i, label := range labels {
 		labels[i] = cmp.Or(label, firstValues(s.entity, rows[i]), "one that says nothing")
-		if text := into[keyText(rows[i], s.entity)]; becomes == "" && text != "" {
-			labels[i] += inBrackets(text)
-			unsaid = slices.DeleteFunc(unsaid, func(other string) bool { return other == text })
-		}
 	}
-	if count == 1 && strings.EqualFold(labels[0], noun) { // there is no other: the user's preferences
+	switch {
+	case len(all) == 0:
+		return "", nil
+	case len(all) == 1 && strings.EqualFold(labels[0], noun): // there is no other: the user's preferences
 		return fmt.Sprintf("This would %s the %s%s", verb, noun, becomes), nil
+	default:
+		return fmt.Sprintf("This would %s %d %s%s: %s", verb, len(all), noun, becomes, andMore(labels, len(all))), nil
 	}
-
-	return fmt.Sprintf("This would %s %d %s%s: %s%s", verb, count, noun, becomes, andMore(labels, count), inBrackets(unsaid...)), nil
 }
 
-// firstOfEach are the rows that a question names: as many as there is room for, and of those with the same new values one before all others.
-func firstOfEach(rows []map[string]any, becomes func(map[string]any) string) []map[string]any {
-	var first, others []map[string]any
-	told := map[string]bool{}
-	for _, row := range rows {
-		if text := becomes(row); told[text] {
-			others = append(others, row)
-		} else {
-			told[text], first = true, append(first, row)
+// newValues is what a call would write into its rows, " (status: present)"; "" for any but an update. Whoever agrees has to know the values
+// too, which are the model's.
+func (s *step) newValues(ctx context.Context, tx pgx.Tx) (string, error) {
+	op, updates := s.op.(*updateOp)
+	if !updates {
+		return "", nil
+	}
+	if op.becomes == "" {
+		values, err := valuesInWords(ctx, tx, s.entity, op.written)
+		if err != nil {
+			return "", err
 		}
+		op.becomes = inBrackets(strings.Join(values, ", "))
 	}
-	first = append(first, others...)
 
-	return first[:min(len(first), namedInQuestion)]
+	return op.becomes, nil
 }
 
-func inBrackets(texts ...string) string {
-	if len(texts) == 0 {
+func inBrackets(text string) string {
+	if text == "" {
 		return ""
 	}
 
-	return " (" + strings.Join(texts, "; ") + ")"
-}
-
-// newValuesByKey says what the decision's updates of a type would write into each row, "status: present", by the rows' keys; nothing for
-// a deletion. Whoever agrees has to know the values too, which are the model's.
-func (d *decision) newValuesByKey(ctx context.Context, tx pgx.Tx, s *step) (map[string]string, error) {
-	into := map[string]string{}
-	for _, one := range d.steps {
-		op, updates := one.op.(*updateOp)
-		if !updates || s.call.Tool != vocab.ToolUpdate || one.agreed || one.entity != s.entity {
-			continue
-		}
-		values, err := valuesInWords(ctx, tx, s.entity, op.written)
-		if err != nil {
-			return nil, err
-		}
-		text := strings.Join(values, ", ")
-		for _, key := range one.found.keys() {
-			if text != "" && into[key] != text { // several calls may change a row
-				into[key] = strings.TrimPrefix(into[key]+", "+text, ", ")
-			}
-		}
-	}
-
-	return into, nil
+	return " (" + text + ")"
 }
 
 // valuesInWords are values as a question names them, in the order of their columns; references by the rows' labels.

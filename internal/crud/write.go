@@ -22,6 +22,7 @@ type updateOp struct {
 
 	args    updateArgs
 	written map[string]any
+	becomes string  // written, as a question says it
 	after   *loaded // the rows once they are changed; found are as they were
 }
 
