@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"alfred/db"
@@ -41,11 +42,15 @@ func (s *summarize) run(ctx context.Context, rec *recorder) error {
 	if err := s.word(ctx, rec); err != nil {
 		return err
 	}
-	words, err := exact.Storable(s.out)
-	if err != nil {
+	words := map[string]string{
+		"response_summary": s.out.ResponseSummary, "conversation_phase": s.out.ConversationPhase, "tone": s.out.Tone,
+		"what_user_expressed": s.out.WhatUserExpressed, "what_we_acknowledged": s.out.WhatWeAcknowledged, "natural_next": s.out.NaturalNext,
+	}
+	maps.DeleteFunc(words, func(_, text string) bool { return text == "" }) // the database takes these from rows
+	var err error
+	if s.words, err = exact.Storable(words); err != nil {
 		return fmt.Errorf("encode summary: %w", err)
 	}
-	s.words = words
 
 	return nil
 }

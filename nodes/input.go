@@ -224,7 +224,7 @@ type Done struct {
 // SummarizeInput is the input of Summarize.
 type SummarizeInput struct {
 	Frame
-	// Fallback is the summary made from facts alone, used when the model fails.
+	// Fallback is what code words of a summary, used when the model fails. The rest follows from rows.
 	Fallback SummarizeOutput
 	// Short: the reply is short enough to be its own summary, and the facts say the rest.
 	Short bool

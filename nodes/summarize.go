@@ -37,9 +37,9 @@ func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutp
 		return nil, err
 	}
 	out.ResponseSummary = cmp.Or(out.ResponseSummary, fallback.ResponseSummary)
-	if err := oneOf("conversation_phase", &out.ConversationPhase, fallback.ConversationPhase, phases...); err != nil {
+	if err := oneOf("conversation_phase", &out.ConversationPhase, phases[0], phases...); err != nil {
 		return nil, err
 	}
 
-	return out, oneOf("tone", &out.Tone, fallback.Tone, tones...)
+	return out, oneOf("tone", &out.Tone, tones[0], tones...)
 }

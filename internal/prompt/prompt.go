@@ -189,7 +189,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
+		Frame: t.frame(vocab.NodeSummarize, p.domain.Persona), Fallback: t.SummaryByCode(), Short: t.IsShort(),
 	}
 }
 

@@ -110,9 +110,7 @@ func TestPromptsOfMealPlanning(t *testing.T) {
 
 	reply := "Got it! That leaves two."
 	turn.Reply = &reply
-	summarize := b.summarize(t, turn)
-	golden(t, "summarize", summarize.Frame)
-	require.Equal(t, "narrowing", summarize.Fallback.ConversationPhase)
+	golden(t, "summarize", b.summarize(t, turn).Frame)
 
 	compress := b.compress(t, 2)
 	golden(t, "compress", compress.Frame)

@@ -11,6 +11,7 @@ import (
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/nodes"
 )
 
 // verbatim is the longest reply that is its own summary, in characters; cutReply is where a longer one is cut if no
@@ -41,6 +42,13 @@ func shorten(reply string) string {
 	}
 
 	return clean.Clip(reply, cutReply)
+}
+
+// SummaryByCode is what code words of a turn's summary. turn_summary_write_facts takes the rest from rows.
+func (t *Teller) SummaryByCode() nodes.SummarizeOutput {
+	return nodes.SummarizeOutput{
+		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine), Fallback: true,
+	}
 }
 
 // IsShort reports whether the turn's reply is its own summary.

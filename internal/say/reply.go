@@ -13,7 +13,6 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
-	"alfred/nodes"
 )
 
 // maxListed is how many rows a reply worded by code lists.
@@ -219,39 +218,4 @@ func (t *Teller) QuickReply() string {
 	}
 
 	return t.ReplyFromFacts()
-}
-
-// SummaryFromFacts is a turn's summary without a model, worded like turn_summary_write_facts.
-func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
-	out := nodes.SummarizeOutput{
-		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), ConversationPhase: "exploring", Tone: "collaborative",
-		WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine), Fallback: true,
-	}
-	if len(t.ExcludedNow()) > 0 || t.ran(db.StepTypeAnalyze) {
-		out.ConversationPhase = "narrowing"
-	}
-	if t.ran(db.StepTypeGenerate) {
-		out.ConversationPhase = "confirming"
-	}
-	if t.ran(db.StepTypeWrite) {
-		out.ConversationPhase = "executing"
-	}
-	switch {
-	case t.OwnQuestion() != nil:
-		out.Tone, out.NaturalNext = "clarifying", "The user answers the question."
-	case len(t.Tier("generated")) > 0:
-		out.NaturalNext = "The user has the draft changed or saved."
-	case t.ran(db.StepTypeRead):
-		out.Tone = "informative"
-	}
-	out.WhatWeAcknowledged = clean.Inline(t.Understood().CurationSummary, ShortLine)
-
-	return out
-}
-
-// ran reports whether a step of this type achieved anything.
-func (t *Teller) ran(kind db.StepType) bool {
-	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
-		return step.StepType == kind && (view.Is(step.Outcome, db.StepOutcomeOk) || view.Is(step.Outcome, db.StepOutcomePartial))
-	})
 }
