@@ -118,7 +118,7 @@ func (q *question) pointAt(known *view.Scene) {
 func (c *commit) distinguishOptions(ctx context.Context, asked *question) error {
 	var refs []string
 	for i := range asked.Options {
-		if asked.sharesLabel(i) && asked.Options[i].Ref != "" {
+		if sharesLabel(asked.Options, i) && asked.Options[i].Ref != "" {
 			refs = append(refs, asked.Options[i].Ref)
 		}
 	}
@@ -138,11 +138,12 @@ func (c *commit) distinguishOptions(ctx context.Context, asked *question) error 
 
 // forPeople is the question in words for people; models go on to read it with the refs that it names.
 func (q *question) forPeople(known *view.Scene) view.QuestionPayload {
-	names, plain := known.RefNames(), question{QuestionPayload: view.QuestionPayload{Options: slices.Clone(q.Options)}}
-	for i := range plain.Options {
-		plain.Options[i].Label = names.Unref(plain.Options[i].Label)
+	names, plain := known.RefNames(), slices.Clone(q.Options)
+	for i := range plain {
+		plain[i].Label = names.Unref(plain[i].Label)
 	}
-	asked, told := view.QuestionPayload{Text: names.Unref(q.Text), Options: plain.distinctOptions()}, view.QuestionPayload{Text: q.Text, Options: q.distinctOptions()}
+	asked := view.QuestionPayload{Text: names.Unref(q.Text), Options: distinct(plain)}
+	told := view.QuestionPayload{Text: q.Text, Options: distinct(q.Options)}
 	if asked.Text != told.Text || !slices.Equal(asked.Options, told.Options) {
 		asked.Told = &told
 	}
@@ -150,22 +151,22 @@ func (q *question) forPeople(known *view.Scene) view.QuestionPayload {
 	return asked
 }
 
-// distinctOptions are the options as stored and sent; options with equal labels get distinguishing text.
-func (q *question) distinctOptions() []view.QuestionOption {
-	options := append([]view.QuestionOption{}, q.Options...)
-	for i := range options {
-		if q.sharesLabel(i) {
-			options[i].Label = fmt.Sprintf("%s (%d)", q.Options[i].Label, i+1)
+// distinct are the options as stored and sent: those that are called alike get a number.
+func distinct(options []view.QuestionOption) []view.QuestionOption {
+	numbered := append([]view.QuestionOption{}, options...)
+	for i := range numbered {
+		if sharesLabel(options, i) {
+			numbered[i].Label = fmt.Sprintf("%s (%d)", options[i].Label, i+1)
 		}
 	}
 
-	return options
+	return numbered
 }
 
-// sharesLabel reports whether another option is called alike.
-func (q *question) sharesLabel(i int) bool {
-	return slices.ContainsFunc(q.Options, func(o view.QuestionOption) bool {
-		return o.ID != q.Options[i].ID && strings.EqualFold(o.Label, q.Options[i].Label)
+// sharesLabel reports whether another option is called as this one is.
+func sharesLabel(options []view.QuestionOption, i int) bool {
+	return slices.ContainsFunc(options, func(o view.QuestionOption) bool {
+		return o.ID != options[i].ID && strings.EqualFold(o.Label, options[i].Label)
 	})
 }
 
