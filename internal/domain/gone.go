@@ -27,8 +27,8 @@ func (s *source) presentSQL(t *catalogTable, alias string) string {
 	return alias + "." + quote(e.Gone) + " IS NULL"
 }
 
-// unmarkedAncestorsSQL are the SQL conditions that no row of another type is marked with which the row would be deleted. Its owner's is not among
-// them: whose row it is says that already. Of rows that go with others of their own table, only the next one counts.
+// unmarkedAncestorsSQL returns SQL conditions: no row by whose deletion this one would be deleted is marked as deleted. The row's
+// owner is not asked: who owns the row says that already. Where rows hang on rows of their own table, only the next one is.
 func (s *source) unmarkedAncestorsSQL(t *catalogTable, alias string, below ...*catalogTable) (conditions []string) {
 	for _, fk := range t.foreignKeys {
 		parent := s.cat.table(fk.Table)

@@ -14,7 +14,7 @@ type keyForm struct {
 	sql  string
 }
 
-// keyForms are uuids and those of the cuid libraries, of WatermelonDB, Firebase and nanoid; of anything else, nobody but the program knows how it is made.
+// keyForms are uuids and the keys of cuid, WatermelonDB, Firebase and nanoid. How other keys are made only their program knows.
 var keyForms = []keyForm{
 	{regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "gen_random_uuid()"},
 	{regexp.MustCompile(`^[a-z][0-9a-z]{23,24}$`), "'c' || left(replace(gen_random_uuid()::text, '-', ''), 24)"},

@@ -50,20 +50,6 @@ func (e *initEntity) Members() string {
 	return e.source.shared[e.Table][0].table.Name
 }
 
-// Circles are the tables by which the accounts share rows: those with whom somebody does could be shown, too.
-func (e *initEntity) Circles() (names []string) {
-	if e.source == nil || e.Table != e.source.accounts {
-		return nil
-	}
-	for _, t := range e.cat.tables {
-		for _, m := range e.source.shared[t] {
-			names = appendNew(names, "{table: "+yamlName(m.table.Name)+"}")
-		}
-	}
-
-	return names
-}
-
 // namesMembers reports whether a table seems to hold memberships. A link to what all share, such as a favourite, has no such name and
 // no role.
 func namesMembers(t *catalogTable) bool {

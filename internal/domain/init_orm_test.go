@@ -31,7 +31,6 @@ func TestInitFindsWhatMembersShare(t *testing.T) {
 	require.Contains(t, text, "members: [{table: \"list_shares\"}] # unsure")
 	require.Contains(t, text, "members: [{table: \"site_memberships\"}] # unsure")
 	require.Contains(t, text, "owned_by: [site_id] # unsure: its rows are those of whom the sites are")
-	require.Contains(t, text, "with members: [{table: list_shares}, {table: site_memberships}], also those with whom they share rows")
 	require.Equal(t, 2, strings.Count(text, "# read only: whoever writes it decides who sees what"))
 	require.Contains(t, text, "writes: [update, delete] and columns: [domain]", "a new site would have no members")
 

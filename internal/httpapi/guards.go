@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 )
@@ -13,7 +15,7 @@ import (
 // guardOrigin lets pages of the configured origins call the API. If no key is required, it rejects every other page:
 // what runs in the user's browser can reach a loopback address too.
 func (a *api) guardOrigin(next http.Handler) http.Handler {
-	if a.OpenUser != [16]byte{} {
+	if a.OpenUser != uuid.Nil {
 		next = loopbackOnly(a.sameOrigin(next))
 	}
 	if len(a.Origins) == 0 {

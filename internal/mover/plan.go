@@ -43,8 +43,9 @@ func Unevenness(loads []Load) float64 {
 	return float64(most) * float64(len(loads)) / float64(all)
 }
 
-// Plan says whom to move, users with most to do first, so that few moves do most: each takes the heaviest user of the
-// busiest database who leaves it no less to do than the idlest, or, where all are heavier, the lightest who does good. It changes loads to what they are afterwards.
+// Plan says whom to move, and changes loads to what they are afterwards. Each move takes from the busiest database to the idlest,
+// and heavy users first, so that few moves are needed: the heaviest who leaves the busiest no less to do than the idlest then has
+// or, where there is none, the lightest, if that evens the two out at all.
 func Plan(loads []Load) []PlannedMove {
 	plan := []PlannedMove{}
 	if len(loads) < 2 {

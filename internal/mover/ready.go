@@ -85,7 +85,8 @@ func (u *move) checkConnection(ctx context.Context) error {
 	return nil
 }
 
-// identitySQL: by what the source tells a table's rows apart, and whether every part's rows are told apart by the columns that $2 needs, too.
+// identitySQL reads whether a table is unlogged, whether other tables inherit from it, whether column $2 is in the replica identity
+// of each of its partitions, and the columns of a key that is.
 const identitySQL = `
 	WITH parts AS (
 	    SELECT c.oid, c.relreplident FROM pg_class AS c WHERE c.oid = $1::regclass AND c.relkind = 'r'

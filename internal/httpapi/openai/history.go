@@ -157,7 +157,8 @@ func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued
 	return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
 }
 
-// createdBefore reports whether a turn with the same history is this request's: by its key or, without one, because nothing has followed yet.
+// createdBefore reports whether a turn with the same history was created by this request, which was sent before: it has its key or,
+// where it was sent without one, is recent and the last of its session.
 func (sent *sentTurn) createdBefore(row *db.TurnHistoryListRow) bool {
 	switch {
 	case sent.Session != uuid.Nil && row.SessionID != sent.Session:
