@@ -154,22 +154,20 @@ func directoryText(databases []shownDatabase, moves []shownMove) string {
 }
 
 type directoryRebalanceCommand struct {
-	Plan bool          `help:"Print the moves as commands; move nothing." required:""`
-	Over time.Duration `default:"24h" min:"1s" help:"How far back to measure load."`
-	Top  int           `default:"1000" min:"1" help:"How many users to consider in each database, the busiest first."`
-	JSON bool          `help:"Print JSON."`
+	Plan bool `help:"Print the moves as commands; move nothing." required:""`
+	JSON bool `help:"Print JSON."`
 }
 
-const loadSQL = `
-	SELECT u.name, t.turns, coalesce((
-	    SELECT sum(c.input_tokens + c.output_tokens) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id AND c.id >= uuid_v7_floor(now() - $1::interval) AND c.user_id = s.user_id
-	    WHERE s.user_id = t.user_id AND s.last_activity_at >= now() - $1::interval), 0)::bigint
-	FROM (SELECT t.user_id, count(*) AS turns FROM turns AS t WHERE t.id >= uuid_v7_floor(now() - $1::interval) GROUP BY 1 ORDER BY 2 DESC LIMIT $2) AS t
-	JOIN users AS u ON u.id = t.user_id
-	ORDER BY t.turns DESC, t.user_id`
+// loadSQL counts a day's turns of each of the busiest users, and loadOfAllSQL those of all. What a turn costs a database hardly
+// depends on how long its texts are, so turns are the measure.
+const (
+	loadSQL = `
+	SELECT u.name, count(*) AS turns FROM turns AS t JOIN users AS u ON u.id = t.user_id
+	WHERE t.id >= uuid_v7_floor(now() - interval '1 day') GROUP BY u.id ORDER BY turns DESC, u.id LIMIT 1000`
+	loadOfAllSQL = `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor(now() - interval '1 day')`
+)
 
-// Run plans, for the databases that answer. What a turn costs a database hardly depends on how long its texts are, so turns are the
-// measure; tokens are shown beside.
+// Run plans, for the databases that answer.
 func (c *directoryRebalanceCommand) Run(ctx context.Context, known *directory.Directory, console *program.Console) error {
 	loads, silent, err := c.loads(ctx, known)
 	if err != nil {
@@ -184,7 +182,7 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, known *directory.Di
 	}
 	words += fmt.Sprintf("# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
 	for _, m := range plan {
-		words += fmt.Sprintf("worker user move %s --to %s   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
+		words += fmt.Sprintf("worker user move %s --to %s   # from %s: %d turns\n", shellWord(m.User), m.To, m.From, m.Turns)
 	}
 
 	return console.Answer(c.JSON, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after, "left_out": silent}, words)
@@ -222,10 +220,10 @@ func (c *directoryRebalanceCommand) measure(ctx context.Context, address string,
 		return err
 	}
 	defer pool.Close()
-	if err := pool.QueryRow(ctx, `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor(now() - $1::interval)`, c.Over).Scan(&into.Turns); err != nil {
+	if err := pool.QueryRow(ctx, loadOfAllSQL).Scan(&into.Turns); err != nil {
 		return fmt.Errorf("count turns: %w", err)
 	}
-	into.Users, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[mover.UserLoad], "count each user's turns", loadSQL, c.Over, c.Top)
+	into.Users, err = pg.Collect(ctx, pool, pgx.RowToStructByPos[mover.UserLoad], "count each user's turns", loadSQL)
 
 	return err
 }

@@ -14,17 +14,16 @@ type Load struct {
 
 // UserLoad is what one user made a database do.
 type UserLoad struct {
-	Name          string
-	Turns, Tokens int64
+	Name  string
+	Turns int64
 }
 
 // PlannedMove is one step towards databases that have equally much to do.
 type PlannedMove struct {
-	User   string `json:"user"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Turns  int64  `json:"turns"`
-	Tokens int64  `json:"tokens"`
+	User  string `json:"user"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Turns int64  `json:"turns"`
 }
 
 // even is how far above the mean a database may be without a move.
@@ -67,7 +66,7 @@ func Plan(loads []Load) []PlannedMove {
 			return plan
 		}
 		user := busiest.Users[who]
-		plan = append(plan, PlannedMove{User: user.Name, From: busiest.Database, To: idlest.Database, Turns: user.Turns, Tokens: user.Tokens})
+		plan = append(plan, PlannedMove{User: user.Name, From: busiest.Database, To: idlest.Database, Turns: user.Turns})
 		busiest.Turns, idlest.Turns = busiest.Turns-user.Turns, idlest.Turns+user.Turns
 		busiest.Users = slices.Delete(busiest.Users, who, who+1) // and stays where they come to
 	}
