@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -53,12 +54,12 @@ func (s *source) columnOf(e *EntityDecl, name string) *Column {
 
 // inWords is the word for a column's number; what has none is shown as it is.
 func (c *Column) inWords(value string) string {
-	return c.matched(value, func(n int) (string, string) { return fmt.Sprint(n), literalSQL(c.words[n]) }) + value + "::text END"
+	return c.matched(value, func(n int) (string, string) { return strconv.Itoa(n), literalSQL(c.words[n]) }) + value + "::text END"
 }
 
 // inNumbers is the number that a word stands for.
 func (c *Column) inNumbers(value string) string {
-	return c.matched(value, func(n int) (string, string) { return literalSQL(c.words[n]), fmt.Sprint(n) }) + c.ofType(value) + " END"
+	return c.matched(value, func(n int) (string, string) { return literalSQL(c.words[n]), strconv.Itoa(n) }) + c.ofType(value) + " END"
 }
 
 func (c *Column) matched(value string, pair func(n int) (from, to string)) string {
