@@ -13,7 +13,7 @@ import (
 
 // A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,
 // still one row per node. River knows only the row of a job that was handed on. What it does for other jobs is done by
-// us: ending it without a commit (release), stopping between decisions (handOn), time limits and panics (worker.go),
+// us: ending it without a commit (release), stopping between decisions (handOff), time limits and panics (worker.go),
 // cancelling (runs.go), recovery of lost jobs (recover.go).
 
 // handOff ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the

@@ -30,7 +30,7 @@ func (in *ReplyInput) QuestionIn(text string) (sentence string, shown bool) {
 	}
 }
 
-// offered is Asked for an offer to save drafts. "Shall I save the plan?" does not show what a yes does, nor does a sentence in
+// offered is QuestionIn for an offer to save drafts. "Shall I save the plan?" does not show what a yes does. Nor does a sentence in
 // a language that code does not know: there, a final question that names none of the drafts is taken for the offer.
 func (in *ReplyInput) offered(text string, asked []string) (sentence string, shown bool) {
 	drafts := namesIn(in.Ask)

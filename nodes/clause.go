@@ -83,7 +83,8 @@ func order(text string, aggregates []map[string]string) (by, direction string) {
 	return by, direction
 }
 
-// nameIn is what a number is called by which rows are ordered, as sum(price) beside "sum(price) as total"; of anything else, itself.
+// nameIn is the name by which rows are ordered: of a number its alias, so that sum(price) finds "sum(price) as total", and of a
+// column the column.
 func nameIn(aggregates []map[string]string, order string) string {
 	by, isNumber := aggregate(order)
 	if !isNumber {

@@ -66,8 +66,8 @@ func (u *UndoRequest) words() string {
 	return words
 }
 
-// undoOf reads a planned call that undoes: its filters say which turn, and which rows of it. What says anything else becomes the
-// turn -1: taken for no filter, it would take back more than was meant.
+// undoOf reads a planned call that undoes: its filters say which turn, and which rows of it. With any other filter it is of turn
+// -1, which is refused: a filter that is ignored would take back more than was meant.
 func undoOf(raw json.RawMessage) *UndoRequest {
 	fields := gjson.ParseBytes(raw)
 	if fields.Get("tool").Str != vocab.ToolUndo {

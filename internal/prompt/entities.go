@@ -216,7 +216,8 @@ func (t *page) rangeLine(run []*view.Entity) string {
 	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.rowsOf(run[0].EntityType))
 }
 
-// rowsOf calls rows by their table, which models read, where people's word for them is another one.
+// rowsOf is the word for rows of a type: people's plural if the table's name begins it, else the table's name, because models
+// write that in calls.
 func (t *page) rowsOf(entityType string) string {
 	plural, e := t.Plural(entityType), t.Domain.ByType(entityType)
 	if e == nil || strings.HasPrefix(plural, strings.ToLower(e.Table)) {

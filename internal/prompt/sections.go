@@ -46,7 +46,7 @@ func (r *rule) title(c Config) string {
 	}
 }
 
-// rulesFor are the sections rulesFor a node, in print order.
+// rulesFor says of sections, in print order, that they are a node's.
 func rulesFor(node string, rules []rule) []rule {
 	for i := range rules {
 		rules[i].node = node

@@ -20,8 +20,8 @@ type Effect struct {
 }
 
 // Effects assigns each row to the call that last touched it, so that it is reported once. A row that was written stays with
-// its write: whoever is told that it was found would have to say that nothing was changed. What an undo did, its step says, so
-// that its rows are reported beside it if they are read.
+// its write: reported as found, it would seem unchanged. The step of an undo says what that did, so a read of the same rows is
+// reported, too.
 func (t *Scene) Effects() []*Effect {
 	told, wrote := map[string]bool{}, t.wrote()
 	var effects []*Effect

@@ -110,8 +110,8 @@ func (t *Scene) Knows(refs, columns []string) bool {
 }
 
 // Composed reports whether one of these columns, in the row of one of these refs, holds something that can be added to:
-// a list, an object, or a text of several words, which a phone number is not. A row's name is one value, however many words it has, and so is a word of a closed list
-// and what has a form, as a range.
+// a list, an object, or a text of several words. A phone number is no such text. A row's name is one value, however many words
+// it has, and so are a word of a closed list and whatever has a form, as a range.
 func (t *Scene) Composed(refs, columns []string) bool {
 	return slices.ContainsFunc(refs, func(ref string) bool {
 		r := t.Rows.ByRef[ref]
