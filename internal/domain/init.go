@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -341,9 +342,7 @@ func (e *initEntity) findColumns() {
 			}
 		}
 	}
-	for name, to := range e.polymorphic() {
-		e.refs[name] = to
-	}
+	maps.Copy(e.refs, e.polymorphic())
 	e.plain = slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool {
 		key := c.Name == owner || e.refs[c.Name] != nil || e.namesTypes(c) || slices.Contains(e.Table.primary, c.Name) && !e.identifiesRow(c)
 

@@ -37,10 +37,10 @@ func (c *Confirm) UnmarshalYAML(source []byte) error {
 	var when struct {
 		When string `yaml:"when"`
 	}
-	switch word := strings.TrimSpace(string(source)); {
-	case word == "always":
+	switch strings.TrimSpace(string(source)) {
+	case "always":
 		return nil
-	case word == "never":
+	case "never":
 		c.Never = true
 
 		return nil

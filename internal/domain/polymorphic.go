@@ -31,9 +31,7 @@ func (e *EntityDecl) references() map[string]string {
 			all[polymorphicName(column, to)] = to
 		}
 	}
-	for column, to := range e.References {
-		all[column] = to
-	}
+	maps.Copy(all, e.References)
 
 	return all
 }
