@@ -110,7 +110,9 @@ func TestPromptsOfMealPlanning(t *testing.T) {
 
 	reply := "Got it! That leaves two."
 	turn.Reply = &reply
-	golden(t, "summarize", b.summarize(t, turn).Frame)
+	summarize := b.summarize(t, turn)
+	golden(t, "summarize", summarize.Frame)
+	require.Equal(t, "Excluded recipe_5 and recipe_6", summarize.Fallback.WhatWeAcknowledged)
 
 	compress := b.compress(t, 2)
 	golden(t, "compress", compress.Frame)

@@ -46,9 +46,18 @@ func shorten(reply string) string {
 
 // SummaryByCode is what code words of a turn's summary. turn_summary_write_facts takes the rest from rows.
 func (t *Teller) SummaryByCode() nodes.SummarizeOutput {
-	return nodes.SummarizeOutput{
-		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine), Fallback: true,
+	out := nodes.SummarizeOutput{
+		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine),
+		WhatWeAcknowledged: clean.Inline(t.Understood().CurationSummary, ShortLine), Fallback: true,
 	}
+	switch {
+	case t.OwnQuestion() != nil:
+		out.NaturalNext = "The user answers the question."
+	case len(t.Tier("generated")) > 0:
+		out.NaturalNext = "The user has the draft changed or saved."
+	}
+
+	return out
 }
 
 // IsShort reports whether the turn's reply is its own summary.
