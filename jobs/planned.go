@@ -14,7 +14,7 @@ import (
 	"alfred/nodes"
 )
 
-// Calls that the plan wrote out for a step: whether code may make them as they are, and which rows and
+// Calls that the plan or an earlier step wrote out for a step: whether code may make them as they are, and which rows and
 // columns they are about.
 
 // readyCalls returns the decision that consists of a step's planned calls, nil if the step has started or Act has to look
@@ -37,7 +37,7 @@ func (s *state) readyCalls(step *db.TurnSteps) *nodes.ActOutput {
 	return out
 }
 
-// plannedCalls are those that the plan wrote out for a step; none if they cannot be read, so that Act decides them.
+// plannedCalls are those that the plan or an earlier step wrote out for a step; none if they cannot be read, so that Act decides them.
 func plannedCalls(step *db.TurnSteps) (calls []vocab.Call) {
 	if json.Unmarshal(step.Calls, &calls) != nil {
 		return nil
