@@ -45,6 +45,7 @@ func TestInitSharesHouseholds(t *testing.T) {
 		require.Contains(t, text, `    semantic: "{title}.{?notes: {notes}.}"`)
 		require.NotContains(t, text, `{avatar_url}`)
 		require.Contains(t, text, `{takes}}`)
+		require.Contains(t, text, `, takes: {takes:length}}`)
 	}
 	exec(t, tx, `INSERT INTO fam_alfred.alfred_accounts VALUES ('`+adaID+`', '`+adaID+`'), ('`+eveID+`', '`+eveID+`')`)
 	require.Equal(t, "Sweep", as(t, tx, eveID, `SELECT string_agg(title, ', ') FROM fam_alfred.tasks`), "Ada made it")

@@ -282,7 +282,9 @@ func fact(c *Column, spoken bool) string {
 		layout = ":Jan 2, 2006"
 	case spoken && (c.Kind == KindTimestamp || strings.HasPrefix(c.Holds, "timestamp")):
 		layout = ":" + momentLayout
-	case spoken && c.Kind == KindTime && c.Type != "interval":
+	case spoken && c.Type == "interval":
+		layout = ":" + lengthLayout
+	case spoken && c.Kind == KindTime:
 		layout = ":15:04"
 	}
 	said, value := strings.ToLower(Spoken(braced(c.Name))), "{"+name+layout+"}"

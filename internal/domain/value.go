@@ -58,14 +58,42 @@ func formatValue(value any, layout string) string {
 }
 
 func formatText(text, layout string) string {
-	if layout == "" {
+	switch layout {
+	case "":
 		return text
+	case lengthLayout:
+		return formatLength(text)
 	}
 	if at, ok := parsed(text); ok {
 		return at.Format(layout)
 	}
 
 	return formatRange(text, layout)
+}
+
+// lengthLayout is the layout of lengths of time.
+const lengthLayout = "length"
+
+// lengthText finds the hours, minutes and seconds at the end of a length of time as Postgres writes it.
+var lengthText = regexp.MustCompile(`^(.*?)(-?)(\d+):(\d\d):(\d\d)(?:\.\d+)?$`)
+
+// formatLength says a length of time as people do: 45 min, 1 day 2 h 30 min.
+func formatLength(text string) string {
+	found := lengthText.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	said := strings.Fields(found[1])
+	for i, unit := range []string{"h", "min", "s"} {
+		if n, _ := strconv.Atoi(found[3+i]); n > 0 {
+			said = append(said, found[2]+strconv.Itoa(n)+" "+unit)
+		}
+	}
+	if len(said) == 0 {
+		return "0 min"
+	}
+
+	return strings.Join(said, " ")
 }
 
 func parsed(text string) (at time.Time, ok bool) {
