@@ -2,13 +2,14 @@ package domain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // pairTables declares of which tables the rows are that a loose pair names, as far as rows tell. Where nothing else says whose rows
 // are, they are of those whom the others belong to.
 func (w *initWriter) pairTables() {
-	w.pair(w.cat.tables)
+	w.pair(slices.DeleteFunc(slices.Clone(w.cat.tables), func(t *catalogTable) bool { return w.whyLeftOut(t) != "" }))
 	for _, t := range w.cat.tables {
 		if decl := w.source.entities[t.Name]; decl != nil && len(w.source.owningPairs(t)) > 0 {
 			decl.Reference = false

@@ -61,9 +61,12 @@ func TestRowsBelongToWhomTheyAreAbout(t *testing.T) {
 INSERT INTO press.deals (user_id, name) VALUES (2, 'Hooli'); INSERT INTO press.people (deal_id, name) VALUES (1, 'Ann'), (2, 'Bob');
 CREATE TABLE press.addresses (id serial PRIMARY KEY, addressable_type varchar, addressable_id integer, street text NOT NULL);
 INSERT INTO press.addresses (addressable_type, addressable_id, street) VALUES ('Deal', 1, 'Mill'), ('Deal', 2, 'Hill'), ('Person', 1, 'Park'), ('Person', 2, 'Lake'), ('Ship', 1, 'Sea')`)
+	exec(t, tx, `CREATE TABLE press.access_tokens (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.users, token text NOT NULL);
+CREATE TABLE press.uses (id serial PRIMARY KEY, used_type varchar, used_id integer, note text NOT NULL); INSERT INTO press.uses (used_type, used_id, note) VALUES ('AccessToken', 1, 'x')`)
 	d := attached(t, tx, "press", "    # read only; to allow more: writes: [create, update, delete] and columns: [street, addressable_deal, addressable_person]",
 		"    writes: [create, update, delete]\n    columns: [street, addressable_deal, addressable_person]")
 	require.NotNil(t, d.ByType("address"))
+	require.Contains(t, d.Text, "# left out, uses: its rows are those of the rows that used_type with used_id names", "these are left out")
 	streets := func(user string) string {
 		return as(t, tx, user, `SELECT string_agg(street, ' ' ORDER BY street) FROM press_alfred.addresses`)
 	}
