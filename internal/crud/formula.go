@@ -40,7 +40,7 @@ func (a *aggregate) compute(e *domain.Entity) *Error {
 }
 
 func (f formula) malformed() *Error {
-	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers, numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
+	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers (a name of several words in quotes), numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
 }
 
 // sql is a part of the formula in SQL. Nothing can be divided by zero, so that a row that would has no value.
@@ -53,6 +53,8 @@ func (f formula) sql(part ast.Node) (string, *Error) {
 		}
 	case *ast.IdentifierNode, *ast.MemberNode:
 		return f.factor(part.String())
+	case *ast.StringNode: // a name of several words
+		return f.factor(n.Value)
 	case *ast.UnaryNode:
 		if n.Operator == "-" {
 			return f.form("(- %s)", n.Node)

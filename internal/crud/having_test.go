@@ -117,7 +117,7 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "stall", `CREATE SCHEMA stall;
 		CREATE TABLE stall.users (id serial PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500, protein real NOT NULL DEFAULT 8.1, km double precision NOT NULL DEFAULT 0.1);
+		CREATE TABLE stall.lines (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES stall.users, name text NOT NULL, pieces integer NOT NULL, price numeric NOT NULL, discount integer, grams integer NOT NULL DEFAULT 1500, protein real NOT NULL DEFAULT 8.1, km double precision NOT NULL DEFAULT 0.1, "Unit Cost" integer NOT NULL DEFAULT 2);
 		INSERT INTO stall.users (name) VALUES ('Ada');
 		INSERT INTO stall.lines (user_id, name, pieces, price, discount) VALUES (1, 'Mug', 2, 4.5, 10), (1, 'Pen', 10, 1.2, 0), (1, 'Cup', 1, 9, NULL)`, nil)
 	for column, want := range map[string]string{
@@ -128,6 +128,7 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 		"km":                        `{"n": 0.3}`, // as they are read, not 0.30000000000000004
 		"-pieces + (price - 1) * 2": `{"n": 10.4}`,
 		"price / (pieces - 2)":      `{"n": -8.85, "rows_not_in_n": 1}`,
+		"'Unit Cost' * pieces":      `{"n": 26}`,
 	} {
 		b.ok("analyze", vocab.ToolAnalyze, `{"table": "lines", "aggregates": [{"fn": "sum", "column": "`+column+`", "as": "n"}]}`)
 		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), column)
