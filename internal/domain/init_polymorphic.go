@@ -48,31 +48,20 @@ func (e *initEntity) polymorphic() map[string]*initEntity {
 
 // Polymorphic declares a loose pair, "" if there is none.
 func (e *initEntity) Polymorphic() string {
-	if e.source == nil {
+	if len(e.polymorphic()) == 0 {
 		return ""
 	}
-	for column, p := range e.source.entities[e.Table.Name].Polymorphic {
-		if len(p.Types) == 0 {
-			return ""
-		}
-		types := each(sortedKeys(p.Types), func(word string) string { return yamlName(word) + ": " + p.Types[word] })
+	kind, id := e.Table.loosePair()
+	types := each(e.source.polymorphicKeys(e.Table), func(fk foldedFK) string { return yamlName(fk.Word) + ": " + e.target(fk.catalogFK).Kind })
 
-		return fmt.Sprintf("{%s: {by: %s, types: {%s}}}", yamlName(column), yamlName(p.By), strings.Join(types, ", "))
-	}
-
-	return ""
+	return fmt.Sprintf("{%s: {by: %s, types: {%s}}}", yamlName(id.Name), yamlName(kind.Name), strings.Join(types, ", "))
 }
 
 // namesTypes reports whether a column says to which of its references a row points.
 func (e *initEntity) namesTypes(c *Column) bool {
-	if e.source == nil {
-		return false
-	}
-	for _, p := range e.source.entities[e.Table.Name].Polymorphic {
-		return p.By == c.Name && len(p.Types) > 0
-	}
+	kind, _ := e.Table.loosePair()
 
-	return false
+	return c == kind && len(e.polymorphic()) > 0
 }
 
 // about says, for people, what a row is about that a loose pair names.

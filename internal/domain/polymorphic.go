@@ -16,6 +16,16 @@ type PolymorphicDecl struct {
 	Types map[string]string `yaml:"types"` // its value -> type
 }
 
+// names are the view's columns for such a pair, with the types that they lead to.
+func (p PolymorphicDecl) names(column string) map[string]string {
+	found := map[string]string{}
+	for _, to := range p.Types {
+		found[polymorphicName(column, to)] = to
+	}
+
+	return found
+}
+
 // polymorphicName is the view's column for the rows of a type that a column names: commentable_id names a commentable_post.
 func polymorphicName(column, to string) string {
 	name, _ := keyOf(column)
@@ -27,9 +37,7 @@ func polymorphicName(column, to string) string {
 func (e *EntityDecl) references() map[string]string {
 	all := map[string]string{}
 	for column, p := range e.Polymorphic {
-		for _, to := range p.Types {
-			all[polymorphicName(column, to)] = to
-		}
+		maps.Copy(all, p.names(column))
 	}
 	maps.Copy(all, e.References)
 
@@ -57,15 +65,11 @@ func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
 
 // owningPairs are those of a table by which alone its rows are somebody's: an address is that of whom the account or contact is.
 func (s *source) owningPairs(t *catalogTable) []foldedFK {
-	if s.begins(t) || s.owningKey(t) != nil {
+	if s.belongs(t) {
 		return nil
 	}
 
-	return slices.DeleteFunc(s.polymorphicKeys(t), func(fk foldedFK) bool {
-		target := s.cat.table(fk.Table)
-
-		return !s.begins(target) && s.owningKey(target) == nil
-	})
+	return slices.DeleteFunc(s.polymorphicKeys(t), func(fk foldedFK) bool { return !s.belongs(s.cat.table(fk.Table)) })
 }
 
 // isAboutOwn is the SQL condition that a pair names a row of the user's.
@@ -141,9 +145,8 @@ func (b *typeBinder) bindPolymorphic() {
 	}
 	for _, column := range sortedKeys(b.own.Polymorphic) {
 		p := b.own.Polymorphic[column]
-		keys := slices.DeleteFunc(slices.Clone(b.Columns), func(c *Column) bool {
-			return !c.Writable || !slices.ContainsFunc(slices.Collect(maps.Values(p.Types)), func(to string) bool { return c.Name == polymorphicName(column, to) })
-		})
+		names := p.names(column)
+		keys := slices.DeleteFunc(slices.Clone(b.Columns), func(c *Column) bool { return !c.Writable || names[c.Name] == "" })
 		for i, c := range keys {
 			if c.Instead = slices.Delete(slices.Clone(keys), i, i+1); i == 0 { // it is read before the others
 				c.Comment = "A row has one of " + strings.Join(each(keys, func(c *Column) string { return c.Name }), ", ") + "."

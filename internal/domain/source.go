@@ -311,8 +311,11 @@ func (s *source) hasOwner(t *catalogTable) bool {
 		return !e.Reference
 	}
 
-	return s.begins(t) || s.above[t] != nil
+	return s.belongs(t)
 }
+
+// belongs reports whether rows of the table are somebody's for themselves, or with the rows that a foreign key leads to.
+func (s *source) belongs(t *catalogTable) bool { return s.begins(t) || s.owningKey(t) != nil }
 
 func (s *source) function(name string) string { return quote(s.decl.Schema, name) }
 
