@@ -58,7 +58,11 @@ func (c *madeCall) encode() (json.RawMessage, error) {
 
 // call describes what was asked and answered, and counts what it used.
 func (r *recorder) call(req *llm.Request, resp *llm.Response, failure error, took time.Duration) (*madeCall, error) {
-	request, err := cut(req)
+	var said func(string) bool
+	if r.turn != nil {
+		said = r.runner.repeated.before(r.session, *r.turn)
+	}
+	request, err := cut(req, said)
 	if err != nil {
 		return nil, err
 	}

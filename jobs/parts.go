@@ -17,21 +17,24 @@ import (
 
 // How long a piece of a request must be, in bytes, to be stored separately: a row of its own and its index entry cost
 // some 250 bytes. Postgres compresses only rows of 2 kB and more, so a shorter piece of a conversation takes less room
-// within its request, even if another request repeats it. Every request repeats what the program says.
+// within its request, even if the turn's other requests repeat it. What later turns repeat as well, such as the profile
+// and the rows in view, pays for its row soon. Every request repeats what the program says.
 const (
-	minOwn    = 2000
-	minShared = 1000
+	minOwn      = 2000
+	minRepeated = 200
+	minShared   = 1000
 )
 
 // cutRequest is a request as llm_calls stores it: its JSON text without the pieces that other requests are likely to
 // repeat, which are stored once by their hash. It restores to the same bytes wherever it was cut.
 type cutRequest struct {
-	outline  []byte      // with a line break for each part; JSON on one line has none of its own
-	parts    []uuid.UUID // hashes, in order
-	own      pieces      // the conversation's
-	shared   pieces      // of the program and the declaration
-	declared string      // what the program says within messages, as JSON
-	err      error       // the first
+	outline  []byte                 // with a line break for each part; JSON on one line has none of its own
+	parts    []uuid.UUID            // hashes, in order
+	own      pieces                 // the conversation's
+	shared   pieces                 // of the program and the declaration
+	declared string                 // what the program says within messages, as JSON
+	said     func(text string) bool // whether requests of earlier turns contained it; nil if that is not to matter
+	err      error                  // the first
 }
 
 // pieces are the texts taken out of a request. A text that occurs twice is listed twice.
@@ -47,11 +50,50 @@ type piece struct {
 }
 
 func (p *pieces) add(text string) uuid.UUID {
-	sum := sha256.Sum256([]byte(text))
-	hash := uuid.UUID(sum[:16])
+	hash := hashOf(text)
 	p.list = append(p.list, piece{hash, text})
 
 	return hash
+}
+
+func hashOf(text string) uuid.UUID {
+	sum := sha256.Sum256([]byte(text))
+
+	return uuid.UUID(sum[:16])
+}
+
+// repeated remembers which turn of a conversation was the first to send a text to a model. What it forgets, or another
+// worker sent, only takes more room.
+type repeated struct {
+	mu           sync.Mutex
+	newer, older map[repeatedText]uuid.UUID
+}
+
+type repeatedText struct{ session, hash uuid.UUID }
+
+// maxRepeated texts take some 2 MB.
+const maxRepeated = 20_000
+
+// before returns a function that reports whether a turn of the session before this one sent a text.
+func (r *repeated) before(session, turn uuid.UUID) func(text string) bool {
+	return func(text string) bool {
+		key := repeatedText{session, hashOf(text)}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		first, known := r.newer[key]
+		if known {
+			return first != turn
+		}
+		if first, known = r.older[key]; !known {
+			first = turn
+		}
+		if r.newer == nil || len(r.newer) >= maxRepeated {
+			r.newer, r.older = map[repeatedText]uuid.UUID{}, r.newer
+		}
+		r.newer[key] = first
+
+		return first != turn
+	}
 }
 
 // sharedParts remembers which shared pieces are stored, by month and hash, so that instructions and tools, most of a
@@ -99,8 +141,8 @@ func (s *sharedParts) committed(call uuid.UUID, of []piece) {
 // cut takes a request's parts out. The result is as long as the prompt, so it is not held while the model works. Fields
 // are written in the order of their JSON encoding: encoding the request first and taking it apart again would double
 // the work.
-func cut(req *llm.Request) (*cutRequest, error) {
-	c := &cutRequest{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
+func cut(req *llm.Request, said func(text string) bool) (*cutRequest, error) {
+	c := &cutRequest{said: said, parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
 	c.declared = string(c.encode(strings.Join(req.Declared, "\n")))
 	c.outline = append(c.outline, '{')
 	c.field("system", true, req.System, &c.shared)
@@ -154,11 +196,15 @@ func (c *cutRequest) take(text string, of *pieces) {
 
 		return
 	}
+	c.part(text, of)
+}
+
+func (c *cutRequest) part(text string, of *pieces) {
 	c.outline = append(c.outline, '\n')
 	c.parts = append(c.parts, of.add(text))
 }
 
-// message takes out long sections, and what every later call of the step repeats.
+// message takes out long and repeated sections, and what every later call of the step repeats.
 func (c *cutRequest) message(m *llm.Message) {
 	c.separate()
 	c.outline = append(c.outline, '{')
@@ -167,17 +213,34 @@ func (c *cutRequest) message(m *llm.Message) {
 	content := string(c.encode(m.Content))
 	c.outline = append(c.outline, '"')
 	for _, section := range sections(content) {
-		of := &c.own
-		if strings.Contains(c.declared, trimmed(section)) {
-			of = &c.shared
-		}
-		c.take(section, of)
+		c.section(section)
 	}
 	c.outline = append(c.outline, '"')
 	c.field("tool_calls", len(m.ToolCalls) > 0, m.ToolCalls, &c.own)
 	c.field("reasoning", m.Reasoning != "", m.Reasoning, &c.own)
 	c.field("provider", m.Provider != "", m.Provider, nil)
 	c.outline = append(c.outline, '}')
+}
+
+func (c *cutRequest) section(text string) {
+	switch {
+	case strings.Contains(c.declared, trimmed(text)):
+		c.take(text, &c.shared)
+	case len(text) >= c.own.least, c.repeats(text):
+		c.part(text, &c.own)
+	default:
+		for line := range strings.SplitAfterSeq(text, lineBreak) {
+			if c.repeats(line) {
+				c.part(line, &c.own)
+			} else {
+				c.outline = append(c.outline, line...)
+			}
+		}
+	}
+}
+
+func (c *cutRequest) repeats(text string) bool {
+	return len(text) >= minRepeated && c.said != nil && c.said(text)
 }
 
 // lineBreak is one within a JSON string.

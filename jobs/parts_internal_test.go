@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestCutRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			c, err := cut(req)
+			c, err := cut(req, nil)
 			require.NoError(t, err)
 			require.True(t, json.Valid([]byte(c.whole())), c.whole())
 			var again llm.Request
@@ -63,9 +64,9 @@ func TestCutRequest(t *testing.T) {
 			require.Equal(t, req.System, again.System)
 		})
 	}
-	one, err := cut(&llm.Request{Messages: []llm.Message{{Content: "<a>\n## Task\nhello\n\n" + section + "\n</a>"}}})
+	one, err := cut(&llm.Request{Messages: []llm.Message{{Content: "<a>\n## Task\nhello\n\n" + section + "\n</a>"}}}, nil)
 	require.NoError(t, err)
-	other, err := cut(&llm.Request{System: long("x"), Messages: []llm.Message{{Content: "<c>\n" + section + "\n</c>\n\n<d>\nno\n</d>"}}})
+	other, err := cut(&llm.Request{System: long("x"), Messages: []llm.Message{{Content: "<c>\n" + section + "\n</c>\n\n<d>\nno\n</d>"}}}, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, one.own.list)
 	require.Equal(t, one.own.list, other.own.list)
@@ -91,7 +92,7 @@ func TestCutKeepsEveryField(t *testing.T) {
 		}
 	}
 	for _, req := range []*llm.Request{req, {Messages: []llm.Message{}}} {
-		c, err := cut(req)
+		c, err := cut(req, nil)
 		require.NoError(t, err)
 		expected, err := exact.Storable(req)
 		require.NoError(t, err)
@@ -111,7 +112,7 @@ func TestCutTakesCallsOut(t *testing.T) {
 		},
 		{Role: llm.RoleTool, Content: "1 row"},
 	}}
-	c, err := cut(req)
+	c, err := cut(req, nil)
 	require.NoError(t, err)
 	require.Less(t, len(c.outline), minOwn)
 	var again llm.Request
@@ -129,7 +130,7 @@ func TestCutSharesWhatIsDeclared(t *testing.T) {
 	req := &llm.Request{Declared: []string{"## Guidance\nbe brief", declared}, Messages: []llm.Message{
 		{Role: llm.RoleUser, Content: "<step>\n" + declared + "\n\n## Goal\n" + strings.Repeat("a stew ", minShared) + "\n" + declared + " of mine\n</step>"},
 	}}
-	c, err := cut(req)
+	c, err := cut(req, nil)
 	require.NoError(t, err)
 	require.Len(t, c.shared.list, 1)
 	require.Contains(t, c.shared.list[0].Text, "Schema")
@@ -160,4 +161,36 @@ func TestSharedPartsAreSentOnce(t *testing.T) {
 
 	parts.stored[sharedPart{"2026-11", all[0].Hash}] = time.Now().Add(-2 * resendShared)
 	require.Equal(t, all, parts.missing(november, all), "somebody may have emptied the table")
+}
+
+// What requests of earlier turns said is stored once, by sections and lines, and not what only one turn says.
+func TestCutTakesOutWhatEarlierTurnsSaid(t *testing.T) {
+	t.Parallel()
+
+	profile, row := "## Profile\nvegan"+strings.Repeat(", likes soup", 20), "- recipe_1: soup"+strings.Repeat(" of leeks", 30)
+	request := func(news string) *llm.Request {
+		return &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "<a>\n" + profile + "\n\n## Rows\n" + news + "\n" + row + "\n" + row + "\n</a>"}}}
+	}
+	var known repeated
+	session, first, second := uuid.New(), uuid.New(), uuid.New()
+	keep := func(session, turn uuid.UUID, news string) *cutRequest {
+		req := request(news)
+		c, err := cut(req, known.before(session, turn))
+		require.NoError(t, err)
+		var again llm.Request
+		require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
+		require.Equal(t, req.Messages, again.Messages)
+
+		return c
+	}
+	for range 2 {
+		require.Empty(t, keep(session, first, "one").parts)
+	}
+	require.Len(t, keep(session, second, "two").parts, 3, "the profile, and the row twice")
+	require.Empty(t, keep(uuid.New(), second, "three").parts, "parts belong to a session")
+	for i := range 2 * maxRepeated {
+		known.before(session, second)(strconv.Itoa(i))
+	}
+	require.LessOrEqual(t, len(known.newer)+len(known.older), 2*maxRepeated)
+	require.Empty(t, keep(session, uuid.New(), "four").parts, "forgotten")
 }

@@ -143,7 +143,7 @@ func (r *recorder) storedAnswer(ctx context.Context, req *llm.Request) (*db.LlmC
 }
 
 func (r *recorder) compressedBefore(ctx context.Context, req *llm.Request) (*db.LlmCallAnswersRow, error) {
-	request, err := cut(req)
+	request, err := cut(req, nil)
 	if err != nil {
 		return nil, err
 	}

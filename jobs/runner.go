@@ -146,6 +146,7 @@ type Runner struct {
 	lease    *lease
 	observe  *observer
 	shared   sharedParts
+	repeated repeated
 	stopping atomic.Bool
 
 	stop context.CancelFunc // ends the loops
