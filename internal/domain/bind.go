@@ -371,11 +371,17 @@ func (b *typeBinder) bindOwner() {
 	b.Singleton = owner != nil && b.table.unique(name)
 }
 
-// bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it.
+// bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it. Where rows are said to
+// be those of whom another row is, or of members, it only says who of several people did something.
 func (b *typeBinder) bindViewOwner() {
 	name := cmp.Or(b.own.Owner, b.decl.Owner)
 	owner := b.Column(name)
 	if owner == nil || owner == b.Key {
+		return
+	}
+	if b.own.Owner == "" && len(b.own.OwnedBy)+len(b.own.Members) > 0 && slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.holds(name) }) {
+		owner.HasDefault = true
+
 		return
 	}
 	b.Owner = owner

@@ -159,13 +159,14 @@ type ownerGuess struct {
 	Others []string
 }
 
-// OwnerGuess is nil where it is no guess to whom rows belong.
+// OwnerGuess is nil where it is no guess to whom rows belong: by the column of most tables they surely do, unless they are part of what
+// several share.
 func (e *initEntity) OwnerGuess() *ownerGuess {
 	column := e.ownerColumn()
-	if e.source == nil || e.Reference || e.Table == e.source.accounts || column == "" || column == e.Owner || e.OwnedBy() != nil {
+	if e.source == nil || e.Reference || e.Table == e.source.accounts || column == "" || e.OwnedBy() != nil {
 		return nil
 	}
-	guess := &ownerGuess{Column: column}
+	guess, several := &ownerGuess{Column: column}, column != e.Owner
 	for _, name := range e.source.accountColumns(e.Table) {
 		if name != column {
 			guess.Others = append(guess.Others, "owner: "+yamlName(name))
@@ -174,7 +175,11 @@ func (e *initEntity) OwnerGuess() *ownerGuess {
 	for _, above := range e.source.parents(e.Table) {
 		if above.table != e.source.accounts && above.table != e.Table && e.source.hasOwner(above.table) {
 			guess.Others = append(guess.Others, "owned_by: ["+yamlNames(above.Columns)+"]")
+			several = several || e.source.isShared(above.table.Name)
 		}
+	}
+	if !several || e.source.shares(e.Table) {
+		return nil
 	}
 
 	return guess

@@ -132,12 +132,12 @@ func (s *source) createsNobodys(t *catalogTable) bool {
 	return s.shared[t] != nil && s.columns[t] == "" && !t.Triggers
 }
 
-// isShared reports whether memberships may give a row of a type to several accounts, by itself or with the row that it belongs to.
-func (s *source) isShared(e *Entity) bool {
+// isShared reports whether memberships may give a row of a table to several accounts, by itself or with the row that it belongs to.
+func (s *source) isShared(table string) bool {
 	if s == nil {
 		return false
 	}
-	way := s.wayUp(s.cat.table(e.Table))
+	way := s.wayUp(s.cat.table(table))
 
 	return s.shared[way[len(way)-1]] != nil
 }

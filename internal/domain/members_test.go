@@ -77,6 +77,29 @@ func TestMembersSeeEachOther(t *testing.T) {
 	require.Empty(t, proof.Broken)
 }
 
+// What belongs to what they share says whose it is, by whatever column the others say to whom they belong: it is whoever creates it,
+// unless another is named.
+func TestMembersSeeWhoDidWhat(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, agency+`CREATE TABLE agency.shifts (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES agency.sites, user_id bigint NOT NULL REFERENCES agency.users, hours integer NOT NULL, CHECK (hours = 4 * user_id));
+INSERT INTO agency.shifts (site_id, user_id, hours) VALUES (2, 2, 8)`)
+	text, err := domain.InitViews(t.Context(), tx, "agency", "")
+	require.NoError(t, err)
+	require.Contains(t, text, `owner: "user_id" # unsure: its rows are those of whom it names; if not, owned_by: [site_id]`)
+	d := attached(t, tx, "agency", append(agencyReview, `    owner: "user_id" # unsure: its rows are those of whom it names; if not, owned_by: [site_id]`, "    owned_by: [site_id]", "\n  - type: user\n", "\n  - type: user\n    members: [{table: memberships}]\n",
+		"\n  - type: shift\n", "\n  - type: shift\n    writes: [create]\n    columns: [site_id, user_id, hours]\n")...).Domain
+	whose := d.ByType("shift").Column("user_id")
+	require.False(t, whose.Hidden)
+	require.True(t, whose.Writable)
+	require.Equal(t, "user", whose.Target().Type)
+	require.Equal(t, "2", as(t, tx, adaID, `SELECT user_id::text FROM agency_alfred.shifts`))
+	require.Equal(t, "4", as(t, tx, adaID, `INSERT INTO agency_alfred.shifts (site_id, hours) VALUES (2, 4) RETURNING hours::text`))
+	require.Equal(t, "8", as(t, tx, adaID, `INSERT INTO agency_alfred.shifts (site_id, user_id, hours) VALUES (2, 2, 8) RETURNING hours::text`))
+	require.Contains(t, as(t, tx, adaID, `INSERT INTO agency_alfred.shifts (site_id, user_id, hours) VALUES (2, 3, 12) RETURNING hours::text`), "There is no such row of users.")
+}
+
 // What cannot hold of memberships is refused when the views are written.
 func TestMembersThatSayNothing(t *testing.T) {
 	t.Parallel()

@@ -222,7 +222,7 @@ func (p *prober) holders(ctx context.Context, e *Entity) ([]string, error) {
 		}
 		for _, key := range found {
 			switch other, taken := owner[key]; {
-			case taken && other != user && p.source.isShared(e):
+			case taken && other != user && p.source.isShared(e.Table):
 			case taken && other != user:
 				p.brokenf("%s: two users see the same row", e.Type)
 
@@ -271,7 +271,7 @@ func (p *prober) probeReferences(ctx context.Context, e *Entity, holder string) 
 // someKey is the key of a row that a user other than the given one sees, and that one does not; "" if none is found.
 func (p *prober) someKey(ctx context.Context, e *Entity, but string) (string, error) {
 	var own []string
-	if but != "" && p.source.isShared(e) {
+	if but != "" && p.source.isShared(e.Table) {
 		var err error
 		if own, err = p.keys(ctx, but, e, mostRows); err != nil || len(own) == mostRows {
 			return "", err

@@ -96,11 +96,14 @@ func (v *viewedType) writers() []string {
 // initialSQL is the SQL for a column of a new row, "" for none.
 func (v *viewedType) initialSQL(c *Column) string {
 	initial := v.Decl.Fills.initialSQL(c)
-	if slices.Contains(v.writers(), c.Name) {
+	switch {
+	case slices.Contains(v.writers(), c.Name):
 		return fmt.Sprintf("coalesce(%s, %s())", c.ofType(initial), v.function("account"))
+	case initial == "" && c.Name == v.columns[v.Table]:
+		return v.function("account") + "()"
+	default:
+		return initial
 	}
-
-	return initial
 }
 
 // Inserted is what a new row is made of, and where its key is put.
