@@ -191,8 +191,34 @@ func (w *initWriter) choose() {
 	for _, e := range w.Entities {
 		e.findColumns()
 		e.findParent()
+	}
+	w.partAgain()
+	for _, e := range w.Entities {
 		e.guessLabel()
 	}
+}
+
+// partAgain takes out of others what people know by itself, as what further rows point at shows that are no parts of it: time entries
+// at tasks, tasks at their project. What only pairs it with others shows nothing, and a name says more: order_items.
+func (w *initWriter) partAgain() {
+	for again := true; again; {
+		again = false
+		for _, e := range w.Entities {
+			if e.Parent != nil && !strings.HasPrefix(e.Table.word(), e.Parent.Table.word()+"_") && e.isPointedAt() {
+				e.Parent.Children = slices.DeleteFunc(e.Parent.Children, func(c *initEntity) bool { return c == e })
+				e.Parent, again = nil, true
+			}
+		}
+	}
+}
+
+// isPointedAt reports whether rows point at one of these that are no parts of it.
+func (e *initEntity) isPointedAt() bool {
+	return slices.ContainsFunc(e.Entities, func(from *initEntity) bool {
+		points := slices.ContainsFunc(from.Table.foreignKeys, func(fk catalogFK) bool { return e.cat.leadsTo(e.Table, fk) })
+
+		return points && from != e && from.Parent != e && !from.isLink()
+	})
 }
 
 // byOwner reports whether a foreign key is an owner column.
@@ -282,7 +308,7 @@ func uniqueType(table string, taken map[string]bool) string {
 }
 
 // findParent finds the one entity with whose rows this one's are deleted, if there is exactly one. What goes with a person's
-// account is no part of it: all that the person has would be.
+// account or a company is no part of it: all that they have would be, not only who is a member.
 func (e *initEntity) findParent() {
 	var parents []*initEntity
 	for _, fk := range e.Table.foreignKeys {
@@ -305,7 +331,7 @@ func (e *initEntity) findParent() {
 // goesWith reports whether each row is deleted with the row that a foreign key leads to, or, if there is only the name of a column that
 // does, whether its table is named after that row's: order_items. What pairs rows is no part of one.
 func (e *initEntity) goesWith(target *initEntity, fk catalogFK) bool {
-	account := e.source != nil && target.Table == e.source.accounts
+	account := e.source != nil && (target.Table == e.source.accounts || target.isCompany() && !e.source.shares(e.Table))
 	whole := target != e && !target.Reference && !account
 
 	part := fk.OnDelete == "cascade" || fk.OnDelete == "" && e.Table.plainKey() && strings.HasPrefix(e.Table.word(), target.Table.word()+"_")

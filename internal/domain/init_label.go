@@ -71,7 +71,7 @@ func (e *initEntity) labelBy(column string) {
 // The reference of a part to its whole does not count: they stand together.
 func (e *initEntity) scopeOf(column string) (names []string) {
 	for _, set := range e.personalKeys() {
-		rest := slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == column || e.refs[name] != nil && e.refs[name] == e.Parent })
+		rest := slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == column || e.within(name) })
 		switch {
 		case !slices.Contains(set, column):
 		case len(rest) == 0:
@@ -87,10 +87,19 @@ func (e *initEntity) scopeOf(column string) (names []string) {
 // personalKeys are the sets of columns that are unique among the rows of one person.
 func (e *initEntity) personalKeys() (sets [][]string) {
 	for _, set := range e.Table.keys() {
-		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool { return name == e.ownerColumn() }))
+		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool {
+			return name == e.ownerColumn() || e.refs[name] != nil && e.refs[name].isCompany()
+		}))
 	}
 
 	return sets
+}
+
+// within reports whether a reference leads to the row of which these are parts, or to whom they belong.
+func (e *initEntity) within(name string) bool {
+	to := e.refs[name]
+
+	return to != nil && (to == e.Parent || to.isCompany())
 }
 
 // whole is the column of the row that a row extends, as a person's who is a student, "" for none: it is called like that.
@@ -160,7 +169,7 @@ func (e *initEntity) mayLack(name string) bool {
 // namingReferences are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
 // called lamp. A part, which stands beside its whole, is called by another row where it has one.
 func (e *initEntity) namingReferences(dated bool) []string {
-	names, most := slices.DeleteFunc(sortedKeys(e.refs), isBookkeeping), 1
+	names, most := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.refs[name].isCompany() }), 1
 	if !dated && e.Parent == nil {
 		most = 2
 	}
@@ -187,7 +196,7 @@ func (e *initEntity) namingReferences(dated bool) []string {
 // whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
 // missing.
 func (e *initEntity) whose() string {
-	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.refs[name] == e.Parent || e.refs[name] == e })
+	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.within(name) || e.refs[name] == e })
 	if len(names) == 0 || strings.Contains(e.Label, "_label") {
 		return ""
 	}
@@ -220,10 +229,10 @@ func isShort(c *Column) bool {
 	}
 }
 
-// rank puts a state and a day or time before money, and that before other numbers.
+// rank puts a state, a day or time and what there is to pay before other money, and that before other numbers.
 func rank(c *Column) int {
 	switch {
-	case oneOfFew(c), c.Kind == KindDate, c.Kind == KindTimestamp:
+	case oneOfFew(c), c.Kind == KindDate, c.Kind == KindTimestamp, c.Kind == KindNumber && totalNames.MatchString(snake(c.Name)):
 		return 0
 	case hundredths.MatchString(c.FullType):
 		return 1

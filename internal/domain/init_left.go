@@ -12,7 +12,7 @@ func (w *initWriter) whyLeftOut(t *catalogTable) string {
 	case bookkeeping.MatchString(t.Name) || t.column("whodunnit") != nil || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
-		return "by its name, its rows let people or programs in"
+		return "by its name or columns, its rows let people or programs in"
 	case w.source != nil:
 		return w.whyNotViewed(t)
 	case w.references(t, w.byOwner) > 0:
@@ -48,9 +48,12 @@ func (w *initWriter) whyNotViewed(t *catalogTable) string {
 	}
 }
 
-// opensDoors reports whether a table holds tokens, keys or the like, as its name says.
+// opensDoors reports whether a table holds tokens, keys or the like, as its name says, or columns for what another program let somebody
+// in with.
 func opensDoors(t *catalogTable) bool {
 	visit := visitNames.MatchString(snake(t.Name)) && slices.ContainsFunc(t.columns, func(c *Column) bool { return isSecret(c) || snake(c.Name) == "user_agent" })
 
-	return visit || doorNames.MatchString(snake(t.Name))
+	granted := namesOf(t.columns, func(c *Column) bool { return grantNames.MatchString(snake(c.Name)) })
+
+	return visit || len(granted) > 1 || doorNames.MatchString(snake(t.Name))
 }

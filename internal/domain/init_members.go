@@ -50,6 +50,12 @@ func (e *initEntity) Members() string {
 	return e.source.shared[e.Table][0].table.Name
 }
 
+// isCompany reports whether rows are companies, teams or households, of which people see all that they have by being a member, and few
+// are in two.
+func (e *initEntity) isCompany() bool {
+	return e.Members() != "" && groupNames.MatchString(e.Table.word())
+}
+
 // namesMembers reports whether a table seems to hold memberships. A link to what all share, such as a favourite, has no such name and
 // no role.
 func namesMembers(t *catalogTable) bool {

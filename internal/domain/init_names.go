@@ -15,16 +15,18 @@ var (
 	workerNames = regexp.MustCompile(`_by$|^(assigned|delegated)_to$|^(assignee|author|reviewer|manager)$`)
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|ir_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
-	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token.
+	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token;
+	// grantNames are of columns of logins by another program.
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
+	grantNames  = regexp.MustCompile(`^(access|refresh|id)_token$`)
 	wholeNames  = []string{"name", "display_name", "full_name", "bezeichnung", "nom", "nombre", "nome", "naam", "nazwa"}
 	firstNames  = []string{"first_name", "firstname", "given_name", "forename", "vorname", "prenom", "prénom", "voornaam", "imie", "imię"}
 	lastNames   = []string{"last_name", "lastname", "surname", "family_name", "nachname", "familienname", "nom", "achternaam", "cognome", "apellido", "apellidos", "nazwisko"}
 	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto"}
 	codeNames   = []string{"code", "username", "login", "email"}
 	peopleNames = []string{"user", "auth_user", "account", "benutzer", "konto", "utilisateur", "compte", "usuario", "cuenta", "utente", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
-	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed)(_|$)`)         // when a program last wrote the row
+	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed|edited)(_|$)`)  // when a program last wrote the row
 	goneNames   = regexp.MustCompile(`^((is_)?(deleted|discarded)|(deleted|discarded)_(at|on))$`) // by which programs mark rows as gone
 	// secretNames are of what opens doors, or helps to.
 	secretNames = regexp.MustCompile(`(^|_)(pass_?w(or)?d|pwd|passphrase|senha|contrase(n|ñ)a|mot_?de_?passe|mdp|passwort|kennwort|wachtwoord|lösenord|has[lł]o|parola|şifre|sifre|пароль|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +

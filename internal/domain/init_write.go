@@ -13,8 +13,12 @@ import (
 // displayFacts is how many facts follow the label in a guessed display line.
 const displayFacts = 4
 
-// hundredths are the types of most amounts of money: Access and SQL Server keep four decimals.
-var hundredths = regexp.MustCompile(`^numeric\(\d+,[24]\)$`)
+var (
+	// hundredths are the types of most amounts of money: Access and SQL Server keep four decimals.
+	hundredths = regexp.MustCompile(`^numeric\(\d+,[24]\)$`)
+	// totalNames are of the amount that counts: what there is to pay, not what it is made of.
+	totalNames = regexp.MustCompile(`^(grand_?)?total(_amount|_price)?$`)
+)
 
 var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
 

@@ -144,7 +144,7 @@ func TestInitSharesAllWhereNobodyOwnsAnything(t *testing.T) {
 		CREATE TABLE cards.login_codes (id serial PRIMARY KEY, digits text NOT NULL)`)
 	d := bound(t, tx, "cards")
 	require.True(t, d.ByType("recipe").Reference)
-	require.Contains(t, d.Text, "# left out, login_codes: by its name, its rows let people or programs in")
+	require.Contains(t, d.Text, "# left out, login_codes: by its name or columns, its rows let people or programs in")
 }
 
 // What programs note of a file tells nobody which row it is.
