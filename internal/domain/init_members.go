@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 )
@@ -48,6 +49,22 @@ func (e *initEntity) Members() string {
 	}
 
 	return e.source.shared[e.Table][0].table.Name
+}
+
+// Me is SQL for what the user's own row among the accounts is called, by which rows of several people may be found to be the user's; ""
+// where accounts have no name.
+func (w *initWriter) Me() string {
+	if w.source == nil {
+		return ""
+	}
+	own := find(w.Entities, func(e *initEntity) bool { return e.Table == w.source.accounts })
+	if own == nil || len(own.names) == 0 || slices.ContainsFunc(own.names, func(name string) bool { return own.Table.column(name) == nil }) {
+		return ""
+	}
+	named := slices.Clone(own.names)
+	slices.Reverse(named) // a first name stands before the last, by which rows are ordered
+
+	return fmt.Sprintf("SELECT concat_ws(' ', %s) FROM %s AS a WHERE a.%s = %s()", listed(named, "a.%s", ", "), own.Relation(), quote(own.KeyColumn()), w.source.function("account"))
 }
 
 // isCompany reports whether rows are companies, teams or households, of which people see all that they have by being a member, and few

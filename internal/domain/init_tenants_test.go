@@ -50,6 +50,17 @@ func TestInitTellsPartsFromWhatStandsAlone(t *testing.T) {
 	}, parts)
 }
 
+// Models are told who the user is among the people whom rows name: "assigned to me" named nobody.
+func TestInitTellsWhoTheUserIs(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, bureau+`INSERT INTO bureau.users (name) VALUES ('Ada'), ('Eve')`)
+	d := attached(t, tx, "bureau").Domain
+	require.Len(t, d.Profile, 1)
+	require.Equal(t, "Eve", as(t, tx, eveID, d.Profile[0].SQL))
+}
+
 // An invoice is called by its number, of which each organization has its own, and beside it stands what there is to pay.
 func TestInitCallsRowsAsOneCompanyDoes(t *testing.T) {
 	t.Parallel()
