@@ -151,7 +151,7 @@ func (op *analyzeOp) placesNamed(name string) (places []int) {
 		}
 	}
 	for i, a := range op.args.Aggregates {
-		if slices.Contains([]string{a.Column, a.Fn, vocab.AggregateName(a.Fn, a.Column), a.Fn + "(" + a.Column + ")"}, name) {
+		if slices.Contains([]string{strings.TrimSuffix(a.As, "_"+a.unit), a.Column, a.Fn, vocab.AggregateName(a.Fn, a.Column), a.Fn + "(" + a.Column + ")"}, name) {
 			places = append(places, len(op.group)+i)
 		}
 	}
@@ -211,6 +211,9 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	}
 	if a.column, err = column(op.entity, a.Column); err != nil {
 		return err
+	}
+	if a.column.Type == "interval" && (a.Fn == "sum" || a.Fn == "avg") {
+		return a.compute(op.entity)
 	}
 
 	return a.checkColumn(holdsRefs(op.entity, a.column))
@@ -274,6 +277,8 @@ func (a *aggregate) sql(s *statement) string {
 		return "count(DISTINCT " + a.column.SQL() + ")"
 	case isFloat(a.column) && (a.Fn == "avg" || a.Fn == "sum"): // added up as they are read, not as they are stored: 0.1 is 0.100000001
 		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + "::numeric))"
+	case a.unit != "" && a.Fn != "count":
+		return "trim_scale(round(" + a.Fn + "(" + a.column.SQL() + ")::numeric, 2))"
 	case a.Fn == "avg", a.factors != nil && a.Fn != "count": // whose zeros would say that it is known to sixteen places, or to a tenth of a cent
 		return "trim_scale(" + a.Fn + "(" + a.column.SQL() + ")::numeric)"
 	case isClosedList(a.column) && a.Fn != "count":

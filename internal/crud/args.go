@@ -150,6 +150,7 @@ type aggregate struct {
 
 	column  *domain.Column   // nil: rows are counted
 	factors []*domain.Column // whose product the column is; nil if it is one of the table's
+	unit    string           // in which it counts time, "" if it does not
 }
 
 type generateArgs struct {

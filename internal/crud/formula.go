@@ -3,6 +3,7 @@ package crud
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -16,12 +17,15 @@ var (
 	constantForm = regexp.MustCompile(`^\d+(\.\d+)?$`)
 )
 
-// formula is arithmetic over columns of numbers.
+// formula is arithmetic over columns of numbers, and over lengths of time: what has lasted from start to end, in hours, and the days
+// between two dates.
 type formula struct {
 	*aggregate
 
 	entity *domain.Entity
 }
+
+const hours, days = "hours", "days"
 
 // compute makes the column a formula, such as pieces * price * (1 - discount / 100).
 func (a *aggregate) compute(e *domain.Entity) *Error {
@@ -35,12 +39,18 @@ func (a *aggregate) compute(e *domain.Entity) *Error {
 		fault = f.malformed()
 	}
 	a.column = &domain.Column{Name: a.Column, Kind: domain.KindNumber, Expr: sql}
+	if slices.ContainsFunc(a.factors, func(c *domain.Column) bool { return c.Kind == domain.KindNumber }) { // hours times a rate are none
+		a.unit = ""
+	}
+	if a.unit != "" && !strings.HasSuffix(a.As, a.unit) && a.Fn != "count" { // a bare number would be taken for minutes
+		a.As += "_" + a.unit
+	}
 
 	return fault
 }
 
 func (f formula) malformed() *Error {
-	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers (a name of several words in quotes), numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
+	return failColumn(CodeBadArgument, f.Column, "%q cannot be computed: a formula has columns of numbers (a name of several words in quotes), the difference of two times (in hours) or dates (in days), numbers, + - * /, brackets and coalesce(column, 0).", f.Column)
 }
 
 // sql is a part of the formula in SQL. Nothing can be divided by zero, so that a row that would has no value.
@@ -60,6 +70,9 @@ func (f formula) sql(part ast.Node) (string, *Error) {
 			return f.form("(- %s)", n.Node)
 		}
 	case *ast.BinaryNode:
+		if sql := f.between(n); sql != "" {
+			return sql, nil
+		}
 		if form := forms[n.Operator]; form != "" {
 			return f.form(form, n.Left, n.Right)
 		}
@@ -88,16 +101,58 @@ func (f formula) form(sql string, parts ...ast.Node) (string, *Error) {
 	return fmt.Sprintf(sql, values...), nil
 }
 
-// factor is a column of numbers.
+// factor is a column of numbers, or of lengths of time.
 func (f formula) factor(name string) (string, *Error) {
 	c, err := columnOrPath(f.entity, name)
 	switch {
 	case err != nil:
 		return "", err
+	case c.Type == "interval":
+		f.factors, f.unit = append(f.factors, c), hours
+
+		return inHours(c.SQL()), nil
 	case c.Kind != domain.KindNumber || holdsRefs(f.entity, c):
-		return "", failColumn(CodeBadArgument, c.Name, "A formula needs columns of numbers; %s is none.", c.Name)
+		return "", failColumn(CodeBadArgument, c.Name, "A formula needs columns of numbers, or the difference of two times; %s is none.", c.Name)
 	}
 	f.factors = append(f.factors, c)
 
 	return c.SQL() + "::numeric", nil
+}
+
+func inHours(interval string) string { return "(extract(epoch FROM " + interval + ") / 3600)" }
+
+// between is the time from one column to another, "" if the formula is no such difference. With a day, as when an invoice was due, only
+// days can be counted, those of the user's zone.
+func (f formula) between(n *ast.BinaryNode) string {
+	to, from := f.time(n.Left), f.time(n.Right)
+	if n.Operator != "-" || to == nil || from == nil {
+		return ""
+	}
+	dated := to.Kind == domain.KindDate || from.Kind == domain.KindDate
+	switch {
+	case dated && to.Kind != domain.KindTime && from.Kind != domain.KindTime:
+		f.factors, f.unit = append(f.factors, to, from), days
+
+		return fmt.Sprintf("(%s::date - %s::date)::numeric", to.SQL(), from.SQL())
+	case to.Kind == from.Kind && to.Type != "interval" && from.Type != "interval":
+		f.factors, f.unit = append(f.factors, to, from), hours
+
+		return inHours("(" + to.SQL() + " - " + from.SQL() + ")")
+	default:
+		return ""
+	}
+}
+
+// time is the column of dates or times that a part of the formula is, nil for any other.
+func (f formula) time(part ast.Node) *domain.Column {
+	name := part.String()
+	if text, is := part.(*ast.StringNode); is {
+		name = text.Value
+	}
+	c, err := columnOrPath(f.entity, name)
+	if err != nil || !slices.Contains([]domain.Kind{domain.KindDate, domain.KindTimestamp, domain.KindTime}, c.Kind) {
+		return nil
+	}
+
+	return c
 }

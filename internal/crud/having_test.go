@@ -134,3 +134,30 @@ func TestAnalysesComputeFormulas(t *testing.T) {
 		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), column)
 	}
 }
+
+// Hours are added up from when they began and ended, and days from one date to another: whatever a program notes of time, nothing else
+// says how long it was.
+func TestAnalysesMeasureTime(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "shifts", `CREATE SCHEMA shifts;
+		CREATE TABLE shifts.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE shifts.entries (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES shifts.users, name text NOT NULL, rate numeric NOT NULL, start timestamptz NOT NULL, "end" timestamptz, pause interval NOT NULL, due date NOT NULL, opens time NOT NULL, closes time NOT NULL);
+		INSERT INTO shifts.users (name) VALUES ('Ada');
+		INSERT INTO shifts.entries (user_id, name, rate, start, "end", pause, due, opens, closes) VALUES
+			(1, 'Mon', 40, '2026-03-02 09:00Z', '2026-03-02 17:00Z', '30 min', '2026-03-01', '09:00', '17:30'), (1, 'Tue', 40, '2026-03-03 22:00Z', '2026-03-04 23:15Z', '45 min', '2026-03-01', '09:00', '12:00'),
+			(1, 'now', 40, '2026-03-05 09:00Z', NULL, '0 min', '2026-03-09', '09:00', '09:00')`, nil)
+	for asked, want := range map[string]string{
+		`"fn": "sum", "column": "end - start"`:                                 `{"sum_end_start_hours": 33.25, "rows_not_in_sum_end_start_hours": 1}`,
+		`"fn": "avg", "column": "end - start", "as": "mean"`:                   `{"mean_hours": 16.63}`,
+		`"fn": "sum", "column": "(end - start - pause) * rate", "as": "worth"`: `{"worth": 1280, "rows_not_in_worth": 1}`,
+		`"fn": "sum", "column": "pause", "as": "hours"`:                        `{"hours": 1.25}`,
+		`"fn": "max", "column": "start - due"`:                                 `{"max_start_due_days": 2}`,
+		`"fn": "sum", "column": "closes - opens"`:                              `{"sum_closes_opens_hours": 11.5}`,
+		`"fn": "count", "column": "end - start", "as": "ended"`:                `{"ended": 2}`,
+	} {
+		b.ok("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{`+asked+`}]}`)
+		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), asked)
+	}
+	b.ok("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{"fn": "sum", "column": "end - start", "as": "worked"}], "group_by": ["name"], "order_by": "worked", "order_dir": "desc"}`)
+	b.refused("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{"fn": "sum", "column": "start - opens"}]}`, crud.CodeBadArgument)
+}
