@@ -140,7 +140,7 @@ func plannedCall() *jsonschema.Schema {
 		"tool": text(""), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
-		"how":      text("SQL or empty. Reads: order by made_at desc limit 5. Analyses: count, count(distinct kind), sum(price * pieces) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc."),
+		"how":      text("SQL or empty. Reads: order by made_at desc limit 5. Analyses: count, count(distinct kind), sum(rate * (end - start)) group by item_id.state, made_at:month (hour, day, weekday, week, year) order by count desc."),
 		"from_ref": text("Of a create: the draft to save; else empty."),
 		"set":      set(),
 	})
