@@ -213,22 +213,24 @@ func (t *page) collapse(entities []*view.Entity) []*group {
 
 // rangeLine begins the one line of many refs: "- inv_1..inv_59: [59 inventory items] ".
 func (t *page) rangeLine(run []*view.Entity) string {
-	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), t.rowsOf(run[0].EntityType))
+	return fmt.Sprintf("- %s..%s: [%d %s] ", run[0].Ref, run[len(run)-1].Ref, len(run), rowsOf(t.Domain.ByType(run[0].EntityType), t.Plural(run[0].EntityType)))
 }
 
-// rowsOf is the word for rows of a type: people's plural if the table's name begins it, else the table's name, because models
-// write that in calls.
-func (t *page) rowsOf(entityType string) string {
-	plural, e := t.Plural(entityType), t.Domain.ByType(entityType)
-	if e == nil || strings.HasPrefix(plural, strings.ToLower(e.Table)) {
+// rowsOf is the word for rows of a type, nil for one that is declared no more: people's plural if the table's name begins it, else the
+// table's name, because models write that in calls.
+func rowsOf(e *domain.Entity, plural string) string {
+	if e == nil {
 		return plural
 	}
-	words := domain.Spoken(e.Table)
-	if strings.HasSuffix(words, "s") {
+	words := strings.TrimSpace(strings.ToLower(domain.Spoken(e.Table)))
+	switch {
+	case strings.HasPrefix(plural, words):
+		return plural
+	case strings.HasSuffix(words, "s"):
 		return words
+	default:
+		return words + " items"
 	}
-
-	return words + " items"
 }
 
 // retained lists what Understand keeps in view.

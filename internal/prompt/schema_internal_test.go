@@ -40,3 +40,12 @@ func TestScalesAreExplainedToPlanners(t *testing.T) {
 	require.Equal(t, "- issues: title, priority (1 is most urgent), hours", columnsLine(issues))
 	require.Equal(t, "- issues: title, priority (1 is most urgent), hours; hours: Of work", measuredLine(issues))
 }
+
+// Many rows in one line are told by the word that their table's name is, however it is written: [15 invoice item items] were none.
+func TestRowsAreToldByTheirTable(t *testing.T) {
+	t.Parallel()
+	for table, plural := range map[string]string{"InvoiceItem": "invoice items", "order_lines": "order lines", "Task": "tasks", "_TaskToUser": "task to user items", "inventory": "inventory items", "Time Entries": "time entries"} {
+		require.Equal(t, plural, rowsOf(&domain.Entity{Table: table}, map[string]string{"InvoiceItem": "invoice items", "Task": "tasks"}[table]))
+	}
+	require.Equal(t, "old things", rowsOf(nil, "old things"))
+}
