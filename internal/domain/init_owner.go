@@ -268,7 +268,7 @@ func (e *initEntity) Loose() []string {
 		}
 	}
 	for _, other := range e.cat.tables {
-		if _, id := other.loosePair(); e.kinds[other][e.Table.word()] != "" {
+		if _, id := other.loosePair(); e.kinds[other][e.Table] != "" {
 			found = appendNew(found, other.Name+"."+id.Name)
 		}
 	}
@@ -280,7 +280,7 @@ func (e *initEntity) Loose() []string {
 func (e *initEntity) Counted() (found []string) {
 	name := snake(e.Table.Name)
 	for _, t := range e.cat.tables {
-		points := e.kinds[e.Table][t.word()] != "" ||
+		points := e.kinds[e.Table][t] != "" ||
 			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return e.cat.leadsTo(t, fk) })
 		for _, c := range t.columns {
 			if points && c.Kind == KindNumber && !c.Generated && slices.Contains([]string{name + "_count", Fold(name) + "_count"}, snake(c.Name)) {

@@ -23,7 +23,7 @@ func (w *initWriter) pair(named []*catalogTable) {
 		kind, id := t.loosePair()
 		types := map[string]string{}
 		for _, to := range named {
-			word, e := w.kinds[t][to.word()], w.source.entities[to.Name]
+			word, e := w.kinds[t][to], w.source.entities[to.Name]
 			if word != "" && e != nil && to.plainKey() && to.column(to.primary[0]).Kind == id.Kind && t.column(polymorphicName(id.Name, e.Type)) == nil {
 				types[word] = e.Type
 			}

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.lacking, w.numbers = map[*Column]float64{}, map[*Column][]int{}
-	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[string]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
+	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[*catalogTable]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
 	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
 	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
 		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
@@ -112,13 +113,11 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		return nil
 	}
 	found, err := collect(ctx, tx, pgx.RowToStructByPos[struct{ Word, Name string }], "init domain: read types of "+t.Name, of)
-	w.kinds[t] = map[string]string{}
+	w.kinds[t] = map[*catalogTable]string{}
 	for _, one := range found {
-		word := Fold(snake(one.Name))
-		if !slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.word() == word }) {
-			word = Fold(snake(lastWord.FindString(one.Word)))
+		if to := cmp.Or(w.byWord[Fold(snake(one.Name))], w.byWord[Fold(snake(lastWord.FindString(one.Word)))]); to != nil {
+			w.kinds[t][to] = one.Word
 		}
-		w.kinds[t][word] = one.Word
 	}
 
 	return err

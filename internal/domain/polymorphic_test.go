@@ -52,6 +52,16 @@ func TestPolymorphicPairsAreReferences(t *testing.T) {
 	require.Contains(t, set(`INSERT INTO press_alfred.comments (body, commentable_post, commentable_deal) VALUES ('Both', 1, 1)`), "A row has only one of commentable_post, commentable_deal.")
 }
 
+// A program names its types as init does, without what the names of its tables begin with.
+func TestPairsNameTablesByTheirShortNames(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, strings.NewReplacer("press.posts", "press.spree_posts", "press.deals", "press.spree_deals", "press.comments", "press.spree_comments").Replace(press))
+	d := bound(t, tx, "press")
+	require.Contains(t, d.Text, `polymorphic: {commentable_id: {by: commentable_type, types: {"Blog::Post": post, "Deal": deal}}}`)
+}
+
 // Rows that nothing else gives to anybody belong to whom those belong to that they are about: addresses and tags were left out.
 func TestRowsBelongToWhomTheyAreAbout(t *testing.T) {
 	t.Parallel()
