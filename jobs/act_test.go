@@ -67,6 +67,23 @@ func TestRefusalsAreTold(t *testing.T) {
 	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: No cod before Friday."}, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
 }
 
+// A column that nobody may write was left out after a refusal, and the reply told that all was done.
+func TestWhatMayNotBeWrittenIsTold(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: step_complete, args: {summary: Saved}}]}`
+	h := setup(t, actScript(saveBoth, create, create, create))
+	h.tools.execute = resulting(
+		crud.Result{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeWrongStep, ErrorMessage: "This step may read tasks, but write only recipes."},
+		crud.Result{Call: 1, Tool: vocab.ToolCreate, ErrorCode: crud.CodeNotAllowed, ErrorMessage: "total is computed; write what it is made of, or leave it out."},
+		crud.Result{Call: 1, Tool: vocab.ToolCreate, EntityType: "recipe", RowCount: 1, Told: "created 1 recipe: Ham (recipe_1)"},
+	)
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"Created 1 recipe: Ham (recipe_1). An earlier attempt was refused: total is computed; write what it is made of, or leave it out."},
+		column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID))
+}
+
 const saveBoth = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save both}]}`
 
 // resulting carries out one call after the other with these results.

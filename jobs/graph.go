@@ -112,7 +112,7 @@ type acted struct {
 	requests    int      // schema requests of this step
 	rows        int      // rows that its calls found, wrote or drafted
 	done        []string // what succeeded, for a summary by code
-	refused     []string // what the database's rules refused, likewise
+	refused     []string // what was refused though it was understood, likewise
 	later       []later  // the steps after this one
 	replans     int
 	repeats     bool // the decision only repeats reads of this step

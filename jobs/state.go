@@ -204,7 +204,7 @@ func (s *state) isQuick() bool {
 }
 
 // refusals are the codes of calls that were understood and are not allowed to be carried out.
-var refusals = []crud.Code{crud.CodeConflict, crud.CodeViolation}
+var refusals = []crud.Code{crud.CodeConflict, crud.CodeNotAllowed, crud.CodeViolation}
 
 // acted derives what the edge after Act depends on.
 func (s *state) acted(out *nodes.ActOutput) acted {

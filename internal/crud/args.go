@@ -216,7 +216,7 @@ func (d *decision) begin(s *step, args any, table *string, verb domain.Verb) *Er
 		return err
 	}
 	if writable := d.bounds.Writable; verb != readsOnly && writable != nil && !slices.Contains(writable[s.call.Tool], e.Table) && !d.tools.childOf(e, writable[s.call.Tool]) {
-		return fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[s.call.Tool], ", "), "nothing"))
+		return fail(CodeWrongStep, "This step may read %s, but write only %s.", e.Table, cmp.Or(strings.Join(writable[s.call.Tool], ", "), "nothing"))
 	}
 	s.entity = e
 

@@ -30,7 +30,7 @@ func TestStepsWriteWithinTheirBounds(t *testing.T) {
 		vocab.ToolDelete: `{"table": "inv", "filters": [{"field": "name", "op": "=", "value": "eggs"}]}`,
 	} {
 		result := decide(tool, args).Results[0]
-		require.Equal(t, crud.CodeNotAllowed, result.ErrorCode, tool)
+		require.Equal(t, crud.CodeWrongStep, result.ErrorCode, tool)
 		require.Equal(t, "This step may read inventory, but write only meal_plans, recipes.", result.ErrorMessage)
 	}
 	require.False(t, decide(vocab.ToolRead, `{"table": "inventory"}`).Failed())
@@ -55,7 +55,7 @@ func TestStepsUseOnlyTheirTools(t *testing.T) {
 	for _, stepType := range []string{vocab.StepRead, vocab.StepAnalyze, vocab.StepGenerate, vocab.StepWrite} {
 		for tool, args := range args {
 			if !slices.Contains(vocab.StepTools(stepType), tool) {
-				require.Contains(t, b.refused(stepType, tool, args, crud.CodeNotAllowed), "Steps of type "+stepType+" may not use "+tool)
+				require.Contains(t, b.refused(stepType, tool, args, crud.CodeWrongStep), "Steps of type "+stepType+" may not use "+tool)
 			}
 		}
 	}

@@ -112,6 +112,6 @@ func TestComputedColumnsSayOfWhatTheyAreMade(t *testing.T) {
 		INSERT INTO yard.users (name) VALUES ('Ada');
 		INSERT INTO yard.jobs (user_id, name) VALUES (1, 'Roof')`, map[string][]string{"job": {"name", "status"}})
 	b.read("jobs")
-	refused := b.refused("write", vocab.ToolUpdate, `{"table": "jobs", "filters": [{"field": "id", "op": "=", "value": "job_1"}], "set": [{"column": "word", "value": "done"}]}`, crud.CodeBadArgument)
+	refused := b.refused("write", vocab.ToolUpdate, `{"table": "jobs", "filters": [{"field": "id", "op": "=", "value": "job_1"}], "set": [{"column": "word", "value": "done"}]}`, crud.CodeNotAllowed)
 	require.Equal(t, "word is computed (status in words: 0 is open, 1 is done); write what it is made of, or leave it out.", refused)
 }

@@ -30,7 +30,7 @@ const (
 	CodeBadFilter      Code = "bad_filter"      // a filter's operator, column or value
 	CodeBadValue       Code = "bad_value"       // a value its column cannot hold
 	CodeConflict       Code = "conflict"        // it already exists: a unique constraint, a saved draft
-	CodeNotAllowed     Code = "not_allowed"     // the step may not do this
+	CodeNotAllowed     Code = "not_allowed"     // nobody may do this here
 	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
 	CodeNotFound       Code = "not_found"       // no such row for this user
 	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
@@ -44,6 +44,7 @@ const (
 	CodeUnknownTool    Code = "unknown_tool"    // no such tool
 	CodeValueChanged   Code = "value_changed"   // the database would store another value
 	CodeViolation      Code = "rule_violation"  // a rule of the table
+	CodeWrongStep      Code = "wrong_step"      // another step may do this
 )
 
 // Error is a call that cannot be carried out as written. Message is a sentence for the model: it names column and rule,

@@ -305,7 +305,7 @@ func (d *decision) operation(s *step) (operation, *Error) {
 		return nil, fail(CodeUnknownTool, "There is no tool %s; this step may use %s.", registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
 	if !slices.Contains(allowed, s.call.Tool) {
-		return nil, fail(CodeNotAllowed, "Steps of type %s may not use %s; they may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+		return nil, fail(CodeWrongStep, "Steps of type %s may not use %s; they may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
 	build := map[string]func(*step) (operation, *Error){
 		vocab.ToolAnalyze: d.newAnalyze, vocab.ToolCalculate: d.newCalculate, vocab.ToolCreate: d.newCreate, vocab.ToolDelete: d.newDelete,

@@ -128,7 +128,7 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	}
 	switch {
 	case c.Generated:
-		return nil, failColumn(CodeBadArgument, name, "%s is computed%s; write what it is made of, or leave it out.", name, commentOf(c))
+		return nil, failColumn(CodeNotAllowed, name, "%s is computed%s; write what it is made of, or leave it out.", name, commentOf(c))
 	case !c.Writable:
 		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written."+columnsAre+"%s.", name, writableNames(e))
 	}

@@ -105,9 +105,9 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.refused("read", vocab.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeNotAllowed)
-		b.refused("analyze", vocab.ToolRead, `{"table": "inventory"}`, crud.CodeNotAllowed)
-		b.refused("generate", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeNotAllowed)
+		b.refused("read", vocab.ToolDelete, `{"table": "inventory", "filters": []}`, crud.CodeWrongStep)
+		b.refused("analyze", vocab.ToolRead, `{"table": "inventory"}`, crud.CodeWrongStep)
+		b.refused("generate", vocab.ToolCreate, `{"table": "tasks", "data": {"title": "x"}}`, crud.CodeWrongStep)
 		require.Equal(t, 12, query[int](b, `SELECT count(*)::int FROM kitchen.inventory`))
 	})
 

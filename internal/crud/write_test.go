@@ -223,7 +223,7 @@ func TestCreate(t *testing.T) {
 			`{"table": "inventory", "data": []}`:                                          crud.CodeBadArgument,
 			`{"table": "inventory", "data": ["eggs"]}`:                                    crud.CodeBadArgument,
 			`{"table": "ingredients", "data": {"name": "x"}}`:                             crud.CodeNotAllowed,
-			`{"table": "recipes", "data": {"name": "x", "total_time_minutes": 3}}`:        crud.CodeBadArgument,
+			`{"table": "recipes", "data": {"name": "x", "total_time_minutes": 3}}`:        crud.CodeNotAllowed,
 			`{"table": "recipes", "data": {"name": "x", "servings": 2.5}}`:                crud.CodeBadValue,
 			`{"table": "recipes", "data": {"name": "x", "tags": "spicy"}}`:                crud.CodeBadValue,
 			`{"table": "tasks", "data": {"title": "x", "recipe_id": "` + demoUser + `"}}`: crud.CodeUnknownRef,
