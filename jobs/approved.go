@@ -19,7 +19,12 @@ import (
 
 // carriesOutApproved reports whether this turn carries out what its message has approved.
 func (s *state) carriesOutApproved() bool {
-	return !s.thinkPlanned() && len(s.Steps) > 0 && s.answered != nil && s.answered.kind == vocab.AskApprove && s.Understood().Intent == "confirm"
+	return len(s.Steps) > 0 && s.approves()
+}
+
+// approves reports whether the turn's message says yes to a question for approval.
+func (s *state) approves() bool {
+	return s.answered != nil && s.answered.kind == vocab.AskApprove && s.Understood().Intent == "confirm"
 }
 
 // approvedIn returns the approved calls that a step makes: those of the turn's first one. The others have waited for it.
@@ -89,14 +94,27 @@ func (s *state) rowVersion(ref string) string {
 	return ""
 }
 
-// approvedSteps are the steps of a turn that says yes to a question for approval.
-func (u *understand) approvedSteps(asked *question) []nodes.Step {
-	carryOut := nodes.Step{
-		Type: vocab.StepWrite, Subdomain: u.s.runner.approvedSubdomain(asked.Calls), Description: "Do what the user has approved: " + asked.textForModels(), Needs: "refs",
-	}
-	waited := u.s.waitingSteps(asked)
+// yes is a message that says yes to a question for approval.
+type yes struct {
+	s        *state
+	asked    *question
+	mentions []nodes.Mention
+	in       *nodes.ThinkInput  // what plan was made from
+	plan     *nodes.ThinkOutput // for all that the message wants, nil for none
+	unsaid   []nodes.Step       // what the plan would write beside the yes, of which the message says nothing
+}
 
-	return slices.Concat([]nodes.Step{carryOut}, waited, u.stepsBesideYes(asked, waited))
+// wantsMore reports whether there may be more in the message than its yes.
+func (y *yes) wantsMore() bool { return y.asked.chosen == "" && len(wordsIn(y.s.Turn.Message)) > 1 }
+
+// steps are those of the turn.
+func (y *yes) steps() []nodes.Step {
+	carryOut := nodes.Step{
+		Type: vocab.StepWrite, Subdomain: y.s.runner.approvedSubdomain(y.asked.Calls), Description: "Do what the user has approved: " + y.asked.textForModels(), Needs: "refs",
+	}
+	waited := y.s.waitingSteps(y.asked)
+
+	return slices.Concat([]nodes.Step{carryOut}, waited, y.stepsBeside(waited))
 }
 
 // approvedSubdomain is the subdomain of the first approved call.
@@ -126,18 +144,18 @@ func (s *state) waitingSteps(asked *question) []nodes.Step {
 	return asked.Rest
 }
 
-// stepsBesideYes returns the steps for what a message wants beside its yes: "and add milk", "and how many are left?". What
+// stepsBeside returns the steps for what a message wants beside its yes: "and add milk", "and how many are left?". What
 // the plan looks up before a write that was approved only serves that write, so it is left out too.
-func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []nodes.Step {
-	if u.out.Think == nil || u.in.Plan == nil {
+func (y *yes) stepsBeside(waited []nodes.Step) []nodes.Step {
+	if y.plan == nil || y.in == nil {
 		return nil
 	}
-	plan := *u.out.Think
+	plan := *y.plan
 	plan.Steps = nil
-	for _, step := range u.out.Think.Steps {
+	for _, step := range y.plan.Steps {
 		switch {
 		case step.Type == vocab.StepWrite:
-			more := u.notApproved(step, asked, waited)
+			more := y.notApproved(step, waited)
 			if len(more.Calls) == 0 || len(more.Calls) < len(step.Calls) {
 				plan.Steps = slices.DeleteFunc(plan.Steps, func(s nodes.Step) bool { return s.Type != vocab.StepWrite })
 			}
@@ -148,19 +166,19 @@ func (u *understand) stepsBesideYes(asked *question, waited []nodes.Step) []node
 			plan.Steps = append(plan.Steps, step)
 		}
 	}
-	in := *u.in.Plan
-	in.Permission = permit(u.out.Intent, asked)
+	in := *y.in
+	in.Permission = permit("confirm", y.asked)
 	ready, _ := in.Ready(&plan)
 	if ready == nil || ready.Decision != "plan" {
 		return nil
 	}
 
-	return withReads(ready.Steps, thought{refs: u.in.Refs, domain: u.s.Domain})
+	return withReads(ready.Steps, thought{refs: in.Refs, domain: y.s.Domain})
 }
 
 // notApproved leaves a planned write only the calls that were neither approved nor have waited. Those of which the message says
 // nothing are left undone and told.
-func (u *understand) notApproved(step nodes.Step, asked *question, waited []nodes.Step) nodes.Step {
+func (y *yes) notApproved(step nodes.Step, waited []nodes.Step) nodes.Step {
 	planned, calls := step.Calls, step.ReadyCalls()
 	step.Calls = nil
 	var have []vocab.Call
@@ -169,17 +187,17 @@ func (u *understand) notApproved(step nodes.Step, asked *question, waited []node
 	}
 	var words []string
 	for i, call := range calls {
-		said := nodes.InWords(call, u.s.runner.pluralOf(call))
+		said := nodes.InWords(call, y.s.runner.pluralOf(call))
 		switch {
-		case u.s.repeatsApproved(call, asked) || slices.ContainsFunc(have, func(w vocab.Call) bool { return u.s.mayRepeat(call, w) }):
-		case u.isMentioned(call, asked):
+		case y.s.repeatsApproved(call, y.asked) || slices.ContainsFunc(have, func(w vocab.Call) bool { return y.s.mayRepeat(call, w) }):
+		case y.isMentioned(call):
 			step.Calls, words = append(step.Calls, planned[i]), append(words, said)
 		case !undecidedIn(waited, step):
-			u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: said, Needs: "refs", Undone: "the message does not say so plainly"})
+			y.unsaid = append(y.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: said, Needs: "refs", Undone: "the message does not say so plainly"})
 		}
 	}
-	if len(calls) == 0 && !u.s.mayBeApproved(step, asked) && !undecidedIn(waited, step) {
-		u.unsaid = append(u.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: step.Description, Needs: "refs", Undone: "it has to be asked for without the yes"})
+	if len(calls) == 0 && !y.s.mayBeApproved(step, y.asked) && !undecidedIn(waited, step) {
+		y.unsaid = append(y.unsaid, nodes.Step{Type: step.Type, Subdomain: step.Subdomain, Description: step.Description, Needs: "refs", Undone: "it has to be asked for without the yes"})
 	}
 	if len(step.Calls) < len(planned) {
 		step.Description = strings.Join(words, "; ")

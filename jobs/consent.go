@@ -102,17 +102,17 @@ const longestYes = 24
 
 // isMentioned reports whether a short message that says yes says anything of a call that the user was not asked about: a word of its values
 // or of the names of its rows, though with another ending, or a phrase that means one of these rows. Longer ones say more than yes.
-func (u *understand) isMentioned(call vocab.Call, asked *question) bool {
-	message, known := strings.ToLower(u.s.Turn.Message), strings.ToLower(asked.Text)
+func (y *yes) isMentioned(call vocab.Call) bool {
+	message, known := strings.ToLower(y.s.Turn.Message), strings.ToLower(y.asked.Text)
 	refs := slices.Collect(vocab.Refs(string(call.Args)))
 	named := func(m nodes.Mention) bool {
 		return m.Text != "" && strings.Contains(message, strings.ToLower(m.Text)) && slices.Contains(refs, m.Ref)
 	}
-	if len([]rune(strings.Join(wordsIn(message), ""))) > longestYes || slices.ContainsFunc(u.out.Mentions, named) {
+	if len([]rune(strings.Join(wordsIn(message), ""))) > longestYes || slices.ContainsFunc(y.mentions, named) {
 		return true
 	}
-	values := u.s.runner.pluralOf(call) + " " + strings.Join(valuesIn(gjson.ParseBytes(call.Args)), " ")
-	for _, word := range wordsIn(strings.ToLower(u.s.Scene(true).RefNames().Unref(values))) {
+	values := y.s.runner.pluralOf(call) + " " + strings.Join(valuesIn(gjson.ParseBytes(call.Args)), " ")
+	for _, word := range wordsIn(strings.ToLower(y.s.Scene(true).RefNames().Unref(values))) {
 		stem := []rune(word)
 		text := string(stem[:min(len(stem), max(3, 2*len(stem)/3))])
 		if (len(text) > 2 || unicode.IsDigit(stem[0])) && strings.Contains(message, text) && !strings.Contains(known, text) {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -74,6 +75,11 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 
+	if len(c.s.Steps) == 0 && c.s.approves() {
+		y := &yes{s: c.s, asked: c.s.answered, mentions: c.s.Understood().Mentions, in: &t.in, plan: t.out}
+
+		return move{next: vocab.NodeAct, coded: true, plan: y.steps(), left: y.unsaid}, nil
+	}
 	said := t.s.plan != nil && c.s.prewritten() != nil
 
 	return afterThink(t.out, thought{said: said, refs: t.in.Refs, mentions: c.s.Understood().Mentions, domain: t.s.Domain}), nil

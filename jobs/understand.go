@@ -114,7 +114,7 @@ func (u *understand) noteChanges(c *commit) {
 
 // consent closes the open question, if the message answers it, and evaluates the answer. Understand decides whether it
 // does; a short message alone does not. It returns the steps by which code carries out what the user approved, none for
-// most answers.
+// most answers, nor where a plan is still to be made.
 func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.Step, err error) {
 	if !u.out.AnswersQuestion {
 		return nil, nil
@@ -135,7 +135,16 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 		return nil, nil
 	}
 
-	return u.approvedSteps(a), nil
+	y := &yes{s: u.s, asked: a, mentions: u.out.Mentions, in: u.in.Plan, plan: u.out.Think}
+	if u.in.Plan == nil && y.wantsMore() { // Think is asked for the plan
+		u.out.Quick = nil
+
+		return nil, nil
+	}
+	approved = y.steps()
+	u.unsaid = y.unsaid
+
+	return approved, nil
 }
 
 // quickStep is the only step of a turn that needs no plan, with the calls that came with the answer; nil if there has to be a

@@ -347,6 +347,32 @@ func TestWhatIsWrittenBesideAYesIsWrittenAfterIt(t *testing.T) {
 	c.fact("Add to the pantry items: name lemons", `SELECT description FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 AND step = 2`)
 }
 
+// What stands beside a yes is planned and done where the plan is asked for by itself, too. A yes alone asks for no plan.
+func TestWhatStandsBesideAYesIsPlannedApart(t *testing.T) {
+	t.Parallel()
+	const asks = `
+  - understand: {intent: write}
+    think: {goal: Delete it, decision: plan, steps: [], calls: [` + emptyFreezer + `]}
+    act: {calls: [` + emptyFreezer + `]}
+    reply: This would delete some. Shall I?`
+	c := converseApart(t, `
+turns:`+asks+`
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty it and shop, decision: plan, steps: [], calls: [`+emptyFreezer+`, {tool: db_create, table: shopping_list, set: [{column: name, value: milk}]}, {tool: db_analyze, table: inventory}]}
+    reply: They are gone.`+strings.ReplaceAll(asks, "freezer", "fridge")+`
+  - understand: {intent: confirm, answers_question: true}
+    reply: They are gone.
+`)
+	require.Equal(t, "approve", c.say("Empty the freezer").Question.Kind)
+	require.Equal(t, "write ok, write ok, analyze ok", c.say("Yes, and put milk on the list. How many are left?").outcomes())
+	require.Equal(t, "understand think reply", c.callsOf(2))
+	c.fact("0 1", `SELECT (SELECT count(*) FROM kitchen.inventory WHERE user_id = $2 AND location = 'freezer') || ' ' || (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk')`)
+	require.Contains(t, c.prompt(2, "reply", 1), `Figures of the pantry items: [{"count":9}]`)
+	require.Equal(t, "approve", c.say("Empty the fridge").Question.Kind)
+	require.Equal(t, "write ok", c.say("Yes").outcomes())
+	require.Equal(t, "understand reply", c.callsOf(4))
+}
+
 // Another row of the same table, named beside the yes, is another wish: "yes, and the cheddar too" deleted no cheddar.
 func TestAnotherRowBesideAYesIsDeletedToo(t *testing.T) {
 	t.Parallel()
