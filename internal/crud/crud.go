@@ -46,7 +46,7 @@ type Outcome struct {
 	// Undo tells the user whether what was written can be undone: that it cannot be, or that deleted rows can be
 	// restored; "" for nothing.
 	Undo string
-	// Company tells the user what was deleted with rows without being asked about; "" for nothing.
+	// Company tells the user what was deleted with rows without being asked about, and what goes on naming them; "" for nothing.
 	Company string
 	// Aftermath says which tables' triggers may have written elsewhere, which no undo reverses; "" for none.
 	Aftermath string

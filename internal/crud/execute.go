@@ -102,6 +102,7 @@ type step struct {
 	unasked  bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
 	deletes  []*rowChange // with what goes with the keys, once a question needs it
+	leaves   []*rowChange // what goes on naming them, likewise
 	result   Result
 	fault    *Error
 }

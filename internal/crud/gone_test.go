@@ -32,6 +32,8 @@ INSERT INTO desk.tickets (user_id, title, deleted_at) VALUES (1, 'Printer', NULL
 INSERT INTO desk.comments (ticket_id, body) VALUES (1, 'It smokes'), (3, 'Who has a fax?');
 INSERT INTO desk.hours (user_id, ticket_id, task, during) VALUES (1, 1, 'Cleaned it', NULL), (1, 3, 'Sent it', NULL), (1, NULL, 'Lunch', NULL), (1, NULL, 'Break', 1), (1, NULL, 'Walk', 2);
 INSERT INTO desk.tips VALUES (1, 1, 'Turn it off'), (2, 2, 'Stop');
+CREATE TABLE desk.pins (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES desk.users, ticket_id integer, place text NOT NULL);
+INSERT INTO desk.pins VALUES (1, 1, 1, 'top');
 INSERT INTO desk.labels (user_id, name, is_deleted) VALUES (1, 'urgent', false), (1, 'old', true);`
 
 func setupDesk(t *testing.T) *bundle {
@@ -83,7 +85,7 @@ func TestMarkedRows(t *testing.T) {
 
 	b.nextTurn()
 	gone := b.decide("write", call(vocab.ToolDelete, `{"table": "tickets", "filters": [{"field": "title", "op": "=", "value": "Printer"}]}`))
-	require.Equal(t, "Gone with it: 1 comment and 2 hours.", gone.Company, "what is no longer shown is told as what is deleted")
+	require.Equal(t, "Gone with it: 1 comment and 2 hours. Left without it: 1 pin.", gone.Company, "what is no longer shown is told as what is deleted")
 	require.Equal(t, vocab.CanBeUndone, gone.Undo)
 	b.ok("write", vocab.ToolDelete, `{"table": "labels", "filters": [{"field": "name", "op": "=", "value": "urgent"}]}`)
 	require.Equal(t, "Fax (gone) Hers It smokes Mouse Printer (gone) Who has a fax? old (gone) urgent (gone)", b.marked())

@@ -28,6 +28,7 @@ type journal struct {
 	counts bool   // it only says which rows there are: nothing else of them is read
 	hides  bool   // it says what views no longer show: of rows that point at others of their table, those that point at the marked ones
 	writes []*rowChange
+	left   []*rowChange                        // rows that go on naming what is deleted; nothing is done to them
 	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once they are read
 	others bool                                // rows of other people's are deleted or changed with them
 }
@@ -52,8 +53,11 @@ type rowChange struct {
 
 func (w *rowChange) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
 
-// Action of an operation, which is not part of any lifecycle.
-const actionCalled = "called"
+// Actions that are not part of any lifecycle: of an operation, and of what stays as it is.
+const (
+	actionCalled = "called"
+	actionLeft   = "left"
+)
 
 // image is a row as stored, column by column, in Postgres's own JSON. In a column of JSON, its null, which is not SQL's, is
 // wrapped in an object with the key "", as is an object that has such a key; [populated] unwraps them.

@@ -27,8 +27,8 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		if err != nil || !j.counts {
 			return err
 		}
-		hidden, err := j.hiddenWith(ctx, tx, e, keys)
-		j.writes = append(j.writes, hidden...)
+		hidden, left, err := j.hiddenWith(ctx, tx, e, keys)
+		j.writes, j.left = append(j.writes, hidden...), append(j.left, left...)
 
 		return err
 	}
@@ -36,19 +36,20 @@ func (j *journal) recordDeletions(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	return j.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
 }
 
-// hiddenWith returns what is no longer shown once rows are marked, because it would be deleted with them. It is there still.
-func (j *journal) hiddenWith(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) ([]*rowChange, error) {
+// hiddenWith returns what is no longer shown once rows are marked, because it would be deleted with them, and what goes on naming
+// these. It is there still.
+func (j *journal) hiddenWith(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (hidden, left []*rowChange, err error) {
 	if j.tools == nil || !e.Marks {
-		return nil, nil
+		return nil, nil, nil
 	}
 	would := &journal{tools: j.tools, counts: true, hides: true}
-	err := would.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
-	hidden := only(would.writes, func(w *rowChange) bool { return w.entity != e && w.Action == registry.ActionDeleted })
+	err = would.recordDeletedBy(ctx, tx, e, e.Key, keys, map[rowKey]bool{})
+	hidden = only(would.writes, func(w *rowChange) bool { return w.entity != e && w.Action == registry.ActionDeleted })
 	for _, w := range hidden {
 		w.Lost = nil
 	}
 
-	return hidden, err
+	return hidden, would.left, err
 }
 
 // recordDeletedBy records the rows that a column references, deepest first. seen breaks cycles.
@@ -72,6 +73,9 @@ func (j *journal) recordDeletedBy(ctx context.Context, tx pgx.Tx, e *domain.Enti
 		if err := j.recordDependents(ctx, tx, dependent, gone, seen); err != nil {
 			return err
 		}
+	}
+	if err := j.recordLeft(ctx, tx, e, gone); err != nil {
+		return err
 	}
 	lost, others, err := lostUnseen(ctx, tx, e, gone)
 	if err != nil {
@@ -113,6 +117,23 @@ func (j *journal) recordDependents(ctx context.Context, tx pgx.Tx, dependent dom
 			}
 		}
 	}
+
+	return nil
+}
+
+// recordLeft notes the rows that will name deleted ones, because no foreign key knows of it.
+func (j *journal) recordLeft(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+	counting, leaves := &journal{counts: true}, &journal{}
+	for _, r := range j.tools.domain.LooseReferences(e) {
+		found, err := counting.images(ctx, tx, r.Entity, r.Column, keys)
+		if err != nil {
+			return err
+		}
+		for _, key := range slices.Sorted(maps.Keys(found)) {
+			leaves.add(r.Entity, key, actionLeft)
+		}
+	}
+	j.left = append(j.left, leaves.writes...)
 
 	return nil
 }

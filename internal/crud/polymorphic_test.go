@@ -30,7 +30,7 @@ INSERT INTO press.comments (user_id, commentable_type, commentable_id, body) VAL
 		"    # read only; to allow more: writes: [create, update, delete] and columns: [body, commentable_deal, commentable_post]",
 		"    writes: [create, update, delete]\n    columns: [body, commentable_deal, commentable_post]",
 		"    # read only; to allow more: writes: [create, update, delete] and columns: [title]",
-		"    writes: [create]\n    columns: [title]\n    children: [{type: comment, column: commentable_post}]"))
+		"    writes: [create, delete]\n    columns: [title]\n    children: [{type: comment, column: commentable_post}]"))
 	_, err = tx.Exec(t.Context(), `INSERT INTO press_alfred.alfred_accounts VALUES ($1, 1)`, demoUser)
 	require.NoError(t, err)
 	b := setupOn(t, tx, uuid.MustParse(demoUser), d.Domain)
@@ -55,6 +55,15 @@ INSERT INTO press.comments (user_id, commentable_type, commentable_id, body) VAL
 
 	b.nextTurn()
 	before := held()
+	deleted := b.decide("write", call(vocab.ToolDelete, `{"table": "posts", "filters": [{"field": "title", "op": "=", "value": "Rain"}]}`))
+	require.Equal(t, "Left without it: 2 comments.", deleted.Company, "no foreign key takes them along")
+	b.agreed(b.scope.TurnID, b.scope.Turn)
+	require.Equal(t, before, held())
+	b.nextTurn()
+	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "posts", "filters": []}`), call(vocab.ToolDelete, `{"table": "comments", "filters": [{"field": "body", "op": "=", "value": "Yes"}]}`))
+	require.Contains(t, asked.Approval.Text, "; 2 comments would be left without them.", "but for the one that is deleted itself")
+
+	b.nextTurn()
 	b.ok("write", vocab.ToolUpdate, `{"table": "comments", "filters": [{"field": "body", "op": "=", "value": "Yes"}], "set": [{"column": "commentable_deal", "value": "Acme"}]}`)
 	b.ok("write", vocab.ToolDelete, `{"table": "comments", "filters": [{"field": "body", "op": "=", "value": "Cold"}]}`)
 	require.Equal(t, "Yes Deal 1, No Post 1", held())

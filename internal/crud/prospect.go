@@ -93,7 +93,7 @@ func (d *decision) simulated(ctx context.Context, tx pgx.Tx) (*journal, error) {
 				if err := one.recordDeletions(ctx, tx, op.entity, op.keys); err != nil {
 					return nil, err
 				}
-				s.deletes = one.writes
+				s.deletes, s.leaves = one.writes, one.left
 			}
 			would.writes = append(would.writes, s.deletes...)
 		case *operateOp:
@@ -137,13 +137,17 @@ func (d *decision) dependentsInWords(s *step) string {
 	if len(targetsOf(d.callsLike(s))) > 1 {
 		whose, whom = "their ", "them"
 	}
-	writes := deletions(only(d.steps, func(one *step) bool { return one.entity == s.entity }))
+	ofType := only(d.steps, func(one *step) bool { return one.entity == s.entity })
+	writes := deletions(ofType)
 	text := ""
 	if gone := d.tools.countedByType(writes, registry.ActionDeleted, known); gone != "" {
 		text = ", with " + whose + gone
 	}
 	if left := d.tools.countedByType(writes, registry.ActionUpdated, known); left != "" {
 		text += "; " + left + " would no longer name " + whom
+	}
+	if left := d.tools.countedByType(leaves(ofType), actionLeft, known); left != "" {
+		text += "; " + left + " would be left without " + whom
 	}
 
 	return text
@@ -164,6 +168,11 @@ func namedRows(steps []*step) map[rowKey]bool {
 // deletions are what calls delete or change with their rows.
 func deletions(steps []*step) []*rowChange {
 	return slices.Concat(each(steps, func(s *step) []*rowChange { return s.deletes })...)
+}
+
+// leaves are the rows that would go on naming those of calls.
+func leaves(steps []*step) []*rowChange {
+	return slices.Concat(each(steps, func(s *step) []*rowChange { return s.leaves })...)
 }
 
 // countedByType counts, by type, the rows that deletions concern in a way, and are not known yet.
@@ -188,8 +197,8 @@ func (t *Tools) countedByType(writes []*rowChange, action string, known map[rowK
 // fewParts is up to how many parts of rows go with them without a word: a recipe's ingredients, but not a project's issues.
 const fewParts = 25
 
-// cascadeNotice says what went with deleted rows about which nobody was asked: "Deleted with it: 400 issues and 716 comments.". That
-// a row's few parts go with it goes without saying.
+// cascadeNotice says what went with deleted rows about which nobody was asked, and what goes on naming them: "Deleted with it: 400
+// issues and 716 comments. Left without it: 1 tag.". That a row's few parts go with it goes without saying.
 func (d *decision) cascadeNotice() string {
 	asked := func(s *step) bool { return s.approved || s.agreed }
 	done := only(d.steps, func(s *step) bool {
@@ -199,9 +208,6 @@ func (d *decision) cascadeNotice() string {
 	})
 	named := namedRows(done)
 	with := only(deletions(done), func(w *rowChange) bool { return w.Action == registry.ActionDeleted && !named[w.at()] })
-	if len(with) <= fewParts && !slices.ContainsFunc(with, func(w *rowChange) bool { return !w.entity.Part }) {
-		return ""
-	}
 	gone, whom := "Deleted", "it"
 	if slices.ContainsFunc(done, func(s *step) bool { return s.entity.Marks }) { // nothing goes with a row that is marked, but it is not shown either
 		gone = "Gone"
@@ -209,6 +215,14 @@ func (d *decision) cascadeNotice() string {
 	if len(named) > 1 {
 		whom = "them"
 	}
+	counts := d.tools.countedByType(with, registry.ActionDeleted, named)
+	var said []string
+	if len(with) > fewParts || slices.ContainsFunc(with, func(w *rowChange) bool { return !w.entity.Part }) {
+		said = append(said, gone+" with "+whom+": "+counts+".")
+	}
+	if left := d.tools.countedByType(leaves(done), actionLeft, named); left != "" {
+		said = append(said, "Left without "+whom+": "+left+".")
+	}
 
-	return gone + " with " + whom + ": " + d.tools.countedByType(with, registry.ActionDeleted, named) + "."
+	return strings.Join(said, " ")
 }

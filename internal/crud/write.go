@@ -299,13 +299,14 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	op.done = true
-	hidden, err := d.journal.hiddenWith(ctx, tx, op.entity, op.found.keys())
+	hidden, left, err := d.journal.hiddenWith(ctx, tx, op.entity, op.found.keys())
 	if err != nil {
 		return err
 	}
-	before := len(d.journal.writes)
+	before, leftBefore := len(d.journal.writes), len(d.journal.left)
 	err = d.delete(ctx, tx, op.entity, op.found)
 	op.deletes = slices.Concat(hidden, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
+	op.leaves = slices.Concat(left, d.journal.left[leftBefore:])
 
 	return err
 }

@@ -27,6 +27,11 @@ func (d *Domain) RestrictingKeys(e *Entity) []Dependent {
 	})
 }
 
+// LooseReferences returns the columns that may hold keys of e though no foreign key says so: their rows stay when its row is deleted.
+func (d *Domain) LooseReferences(e *Entity) []Dependent {
+	return slices.DeleteFunc(d.referencesTo(e), func(r Dependent) bool { return r.Column.FK.OnDelete != "" || r.Column.Kind == KindArray })
+}
+
 // TakesOthers reports whether deleting a row of e may delete or change rows of other people's, which no view shows.
 func (d *Domain) TakesOthers(e *Entity) bool {
 	return !e.Marks && d.takesOthers(e, map[*Entity]bool{})
