@@ -44,13 +44,18 @@ func TestInitHidesKeysOfGenericRelations(t *testing.T) {
 		CREATE TABLE press.django_content_type (id serial PRIMARY KEY, app_label text NOT NULL, model text NOT NULL);
 		CREATE TABLE press.press_page (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.auth_user, title text NOT NULL);
 		CREATE TABLE press.press_note (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.auth_user, content_type_id integer NOT NULL REFERENCES press.django_content_type, object_id integer NOT NULL, text text NOT NULL);
+		CREATE TABLE press.flags (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES press.auth_user, content_type_id integer NOT NULL REFERENCES press.django_content_type, object_pk varchar(64) NOT NULL, text text NOT NULL);
 		INSERT INTO press.django_content_type (id, app_label, model) VALUES (7, 'press', 'page'), (8, 'auth', 'group');
-		INSERT INTO press.auth_user (username) VALUES ('ada'); INSERT INTO press.press_page (user_id, title) VALUES (1, 'Start'); INSERT INTO press.press_note (user_id, content_type_id, object_id, text) VALUES (1, 7, 1, 'Nice'), (1, 8, 1, 'Odd')`)
+		INSERT INTO press.auth_user (username) VALUES ('ada'); INSERT INTO press.press_page (user_id, title) VALUES (1, 'Start'); INSERT INTO press.press_note (user_id, content_type_id, object_id, text) VALUES (1, 7, 1, 'Nice'), (1, 8, 1, 'Odd');
+		INSERT INTO press.flags (user_id, content_type_id, object_pk, text) VALUES (1, 7, '1', 'Spam')`)
 	d := bound(t, tx, "press")
 	note := d.ByType("press_note")
 	require.True(t, note.Column("content_type_id").Hidden)
 	require.True(t, note.Column("object_id").Hidden)
 	require.Equal(t, "press_page", note.Column("object_press_page").Target().Type)
+	flag := d.ByType("flag")
+	require.True(t, flag.Column("object_pk").Hidden)
+	require.Equal(t, "press_page", flag.Column("object_press_page").Target().Type)
 }
 
 // What a status may be stands in the programs alone: models guessed the words that they filter by, and wrote words that no program knows.

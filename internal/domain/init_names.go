@@ -66,7 +66,7 @@ func namesRows(column string) bool {
 // keyOf is what a column's name says that its keys are of, "" where it says only that it is one: author_id, user_uuid, guid.
 func keyOf(column string) (of string, is bool) {
 	column = snake(column)
-	for _, ending := range []string{"_id", "uuid", "guid"} {
+	for _, ending := range []string{"_id", "_pk", "uuid", "guid"} {
 		if of, is = strings.CutSuffix(column, ending); is {
 			return strings.TrimSuffix(of, "_"), true
 		}

@@ -24,7 +24,7 @@ func (w *initWriter) pair(named []*catalogTable) {
 		types := map[string]string{}
 		for _, to := range named {
 			word, e := w.kinds[t][to], w.source.entities[to.Name]
-			if word != "" && e != nil && to.plainKey() && to.column(to.primary[0]).Kind == id.Kind && t.column(polymorphicName(id.Name, e.Type)) == nil {
+			if word != "" && e != nil && id.mayPair(to) && t.column(polymorphicName(id.Name, e.Type)) == nil {
 				types[word] = e.Type
 			}
 		}

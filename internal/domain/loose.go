@@ -161,7 +161,8 @@ func (t *catalogTable) loosePair() (kind, id *Column) {
 		if !is {
 			continue
 		}
-		if id := find(t.columns, func(other *Column) bool { return snake(other.Name) == name+"_id" }); id != nil && !t.references(id) {
+		keys := []string{name + "_id", name + "_pk"}
+		if id := find(t.columns, func(other *Column) bool { return slices.Contains(keys, snake(other.Name)) }); id != nil && !t.references(id) {
 			return c, id
 		}
 	}

@@ -55,12 +55,45 @@ func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
 		for _, word := range sortedKeys(p.Types) {
 			if target := s.tableOf(p.Types[word]); target != nil && target.plainKey() {
 				fk := catalogFK{Columns: []string{column}, Schema: s.decl.Source.Schema, Table: target.Name, Targets: s.viewKey(target)}
-				found = append(found, foldedFK{fk, polymorphicName(column, p.Types[word]), p.By, word})
+				one := foldedFK{catalogFK: fk, Name: polymorphicName(column, p.Types[word]), By: p.By, Word: word}
+				if c, key := t.column(column), target.column(target.primary[0]); c != nil && c.Kind != key.Kind {
+					one.text = keyTexts[key.Kind]
+				}
+				found = append(found, one)
 			}
 		}
 	}
 
 	return found
+}
+
+// keyText is how a key looks as a text, and the type that it is then.
+type keyText struct{ form, as string }
+
+// keyTexts are those of keys that other tables may hold as texts.
+var keyTexts = map[Kind]keyText{
+	KindNumber: {`^(0|-?[1-9][0-9]{0,17})$`, "bigint"},
+	KindUUID:   {`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, "uuid"},
+}
+
+// mayPair reports whether a column may hold keys of a table's rows beside the word for their type.
+func (c *Column) mayPair(to *catalogTable) bool {
+	if !to.plainKey() {
+		return false
+	}
+	kind := to.column(to.primary[0]).Kind
+
+	return c.Kind == kind || c.Kind == KindText && keyTexts[kind].as != ""
+}
+
+// held is the key that a row holds; null where a text is none.
+func (fk *foldedFK) held(alias string) string {
+	value := tuple(alias, fk.Columns)
+	if fk.text.as == "" {
+		return value
+	}
+
+	return fmt.Sprintf("CASE WHEN %[1]s::text ~* %[2]s THEN %[1]s::text::%[3]s END", value, literalSQL(fk.text.form), fk.text.as)
 }
 
 // owningPairs are those of a table by which alone its rows are somebody's: an address is that of whom the account or contact is.
@@ -81,7 +114,7 @@ func (s *source) isAboutOwn(pairs []foldedFK, alias string, depth int) (string, 
 		if err != nil {
 			return "", err
 		}
-		ways = append(ways, fmt.Sprintf("%s.%s = %s AND %s", alias, quote(fk.By), literalSQL(fk.Word), s.among(tuple(alias, fk.Columns), target, above, fk.Targets, owned)))
+		ways = append(ways, fmt.Sprintf("%s.%s = %s AND %s", alias, quote(fk.By), literalSQL(fk.Word), s.among(fk.held(alias), target, above, fk.Targets, owned)))
 	}
 
 	return "(" + strings.Join(ways, " OR ") + ")", nil
@@ -100,7 +133,7 @@ func (v *viewedType) checkPolymorphic() error {
 			switch target := v.tableOf(to); {
 			case target == nil:
 				return fmt.Errorf("%s: polymorphic: there is no entity type %s", v.Decl.Type, to)
-			case !target.plainKey() || target.column(target.primary[0]).Kind != id.Kind:
+			case !id.mayPair(target):
 				return fmt.Errorf("%s: polymorphic: %s is %s, which is not what keys of %s are", v.Decl.Type, column, id.Type, to)
 			case named[to]:
 				return fmt.Errorf("%s: polymorphic: %s has two words for %s, and a new row only one", v.Decl.Type, p.By, to)

@@ -86,6 +86,30 @@ CREATE TABLE press.uses (id serial PRIMARY KEY, used_type varchar, used_id integ
 	require.Contains(t, as(t, tx, adaID, `UPDATE press_alfred.addresses SET addressable_person = 2 WHERE street = 'Park' RETURNING street`), "There is no such row of people.")
 }
 
+// Programs whose types have keys of several kinds keep all of them as texts, of which some are no keys.
+func TestPairsHoldKeysAsTexts(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, press+`; CREATE TABLE press.files (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), user_id integer NOT NULL REFERENCES press.users, name text NOT NULL);
+INSERT INTO press.files VALUES ('0198c0de-0000-7000-8000-00000000000a', 1, 'Plan'), ('0198c0de-0000-7000-8000-00000000000b', 2, 'Hers');
+CREATE TABLE press.marks (id serial PRIMARY KEY, content_type varchar NOT NULL, content_id varchar(40) NOT NULL, word text NOT NULL);
+INSERT INTO press.marks (content_type, content_id, word) VALUES ('Post', '1', 'good'), ('Post', '2', 'hers'), ('Post', '99999999999999999999', 'huge'), ('Post', 'x', 'odd'), ('Post', '01', 'zero'),
+    ('File', '0198C0DE-0000-7000-8000-00000000000A', 'big'), ('File', '0198c0de-0000-7000-8000-00000000000b', 'hers'), ('File', '1', 'odd')`)
+	d := attached(t, tx, "press", "    # read only; to allow more: writes: [create, update, delete] and columns: [word, content_file, content_post]",
+		"    writes: [create, update, delete]\n    columns: [word, content_file, content_post]")
+	require.Contains(t, d.Text, `polymorphic: {content_id: {by: content_type, types: {"File": file, "Post": post}}}`)
+	marks := func(user string) string {
+		return as(t, tx, user, `SELECT string_agg(concat_ws(' ', word, content_post, content_file), ', ' ORDER BY id) FROM press_alfred.marks`)
+	}
+	require.Equal(t, "good 1, big 0198c0de-0000-7000-8000-00000000000a", marks(adaID))
+	require.Equal(t, "hers 2, hers 0198c0de-0000-7000-8000-00000000000b", marks(eveID))
+	set := func(sql string) string { return as(t, tx, adaID, sql+` RETURNING content_type || content_id`) }
+	require.Equal(t, "Post1", set(`INSERT INTO press_alfred.marks (word, content_post) VALUES ('new', 1)`))
+	require.Equal(t, "File0198c0de-0000-7000-8000-00000000000a", set(`UPDATE press_alfred.marks SET content_file = '0198c0de-0000-7000-8000-00000000000a' WHERE word = 'good'`))
+	require.Contains(t, set(`UPDATE press_alfred.marks SET content_post = 2 WHERE word = 'good'`), "There is no such row of posts.")
+}
+
 // What no view can take apart is refused with its reason.
 func TestPolymorphicPairsThatDoNotFit(t *testing.T) {
 	t.Parallel()

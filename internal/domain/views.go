@@ -270,7 +270,7 @@ func (v *viewedType) Columns() string {
 		columns = append(columns, foldSQL("t", v.Table, key, key)+" AS "+quote(v.keyColumn(v.Table)))
 	}
 	for _, fk := range v.foldedKeys(v.Table) {
-		value := tuple("t", fk.Columns)
+		value := fk.held("t")
 		if target := v.cat.table(fk.Table); v.foldsKey(target) {
 			value = foldSQL("t", target, fk.Columns, fk.Targets)
 		}
@@ -312,6 +312,7 @@ type foldedFK struct {
 	Name string
 	// By is the column that says by this Word that the key is one of the type's; "" where it always is.
 	By, Word string
+	text     keyText // of a key that stands there as a text
 }
 
 // foldedKeys are a table's foreign keys to composite keys, the one that is the row's own key, as a student's, who is a person, since
