@@ -67,7 +67,7 @@ func TestInitCallsRowsAsOneCompanyDoes(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, bureau)
-	invoice := bound(t, tx, "bureau").Domain.ByType("invoice")
+	invoice := bound(t, tx, "bureau").ByType("invoice")
 	require.Equal(t, "{number}", invoice.Label.String())
 	require.Equal(t, "{number}{?due_on:, due on: {due_on:Jan 2, 2006}}{?subtotal:, subtotal: {subtotal:0.00}}{?tax_rate:, tax rate: {tax_rate:0.00}}{?total:, total: {total:0.00}}{?client_id:, client: {_client_id_label}}",
 		invoice.Spoken.String())
