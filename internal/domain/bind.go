@@ -198,6 +198,7 @@ func (b *binder) bindEntity(i int) {
 		t.bindGone()
 		t.bindEpoch()
 		t.bindNumbered()
+		t.bindCents()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()
@@ -300,7 +301,7 @@ func (b *typeBinder) bindHidden() {
 		// To models, id is a row's ref.
 		byDefault := isBookkeeping(c.Name) || c.Name == b.own.Gone || b.own.Fills.Update[c.Name] != "" || c.Name == "id" && c != b.Key
 		_, polymorphic := b.own.Polymorphic[c.Name]
-		c.Hidden = c == b.Owner || c.Kind == KindVector || polymorphic || slices.Contains(b.own.Hidden, c.Name) ||
+		c.Hidden = c == b.Owner || c.Kind == KindVector || polymorphic || b.own.Cents[c.Name] != "" || slices.Contains(b.own.Hidden, c.Name) ||
 			c != b.Key && holdsForeignID(c) || byDefault && !slices.Contains(b.own.Visible, c.Name)
 	}
 }

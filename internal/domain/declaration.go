@@ -55,6 +55,7 @@ type EntityDecl struct {
 	Fills      FillsDecl           `yaml:"fills"`   // columns that views fill
 	Gone       string              `yaml:"gone"`    // the column by which programs mark rows as deleted; for views
 	Epoch      map[string]string   `yaml:"epoch"`   // column -> s, ms or us, which it counts since 1970; for views
+	Cents      map[string]string   `yaml:"cents"`   // column of hundredths -> what the amount is called; for views
 	Words      map[string]numbered `yaml:"words"`   // column -> what its numbers stand for; for views
 	Approve    []Verb              `yaml:"approve"` // of update and delete, those the user must approve each time
 	Label      string              `yaml:"label"`

@@ -213,6 +213,8 @@ type Column struct {
 	Form, Holds string
 	// perSecond: of a table behind a view, it counts so many units a second since 1970; 0 for what counts no time.
 	perSecond int
+	// cents: of a table that init looks at, the column of hundredths that this one is shown for; "" for none.
+	cents string
 	// words: of a table behind a view, what its numbers stand for; nil where they are numbers.
 	words numbered
 	// Check is the SQL of further CHECK constraints on only this column: "rating >= 1 AND rating <= 5"; "" for none.

@@ -62,6 +62,7 @@ func initDomain(ctx context.Context, db DB, schema, views, accounts string) (str
 		if err := w.readSamples(ctx, tx); err != nil {
 			return "", err
 		}
+		w.adoptCents()
 		w.pairTables()
 		if err := w.leadToPeople(ctx, tx); err != nil {
 			return "", err
@@ -114,18 +115,6 @@ func (w *initWriter) storesUTC() bool {
 
 	return migrations != nil && migrations.column("inserted_at") != nil ||
 		slices.ContainsFunc([]string{"_prisma_migrations", "ar_internal_metadata", "ir_module_module"}, func(name string) bool { return w.cat.table(name) != nil })
-}
-
-// guessAccounts is the table that most owner columns reference, "" for none.
-func (w *initWriter) guessAccounts() (name string) {
-	most := 0
-	for _, t := range w.cat.tables {
-		if n := w.references(t, w.byOwner); n > most && t.plainKey() {
-			name, most = t.Name, n
-		}
-	}
-
-	return name
 }
 
 // initWriter writes one declaration.

@@ -325,3 +325,15 @@ func isSecret(c *Column) bool {
 
 	return readable && secretNames.MatchString(snake(c.Name))
 }
+
+// guessAccounts is the table that most owner columns reference, "" for none.
+func (w *initWriter) guessAccounts() (name string) {
+	most := 0
+	for _, t := range w.cat.tables {
+		if n := w.references(t, w.byOwner); n > most && t.plainKey() {
+			name, most = t.Name, n
+		}
+	}
+
+	return name
+}

@@ -193,7 +193,7 @@ func (v *viewedType) check() error {
 		}
 	}
 
-	return v.checkPolymorphic()
+	return errors.Join(v.checkPolymorphic(), v.checkCents())
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
@@ -221,7 +221,7 @@ func (v *viewedType) combinedColumns() []string {
 		names = slices.Insert(names, 0, v.keyColumn(v.Table))
 	}
 
-	return names
+	return append(names, each(v.Amounts(), func(a amount) string { return a.Name })...)
 }
 
 // noteRemarks notes what the owner has to know about a table.
@@ -279,6 +279,7 @@ func (v *viewedType) Columns() string {
 		}
 		columns = append(columns, value+" AS "+quote(fk.Name))
 	}
+	columns = append(columns, each(v.Amounts(), amount.sql)...)
 	version := "t.xmin::text"
 	if v.Table.View {
 		version = "md5(t.*::text)"
@@ -366,36 +367,4 @@ func (s *source) refColumn(t *catalogTable, fk catalogFK) string {
 // foldedName is the name of a column combined from those of a foreign key to a type.
 func foldedName(to string, columns ...string) string {
 	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
-}
-
-// whyByFunction says why rows have to be written by a function, "" if they do not.
-func (v *viewedType) whyByFunction() string {
-	switch {
-	case v.Table.Triggers:
-		return "it has triggers, which run with the rights of who writes"
-	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
-		return "a default takes a number from a sequence"
-	case v.Decl.Gone != "" && v.Decl.may(Delete):
-		return "it marks rows instead of deleting them"
-	case (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0:
-		return "it fills columns as the owner's programs do"
-	case v.Decl.may(Create) && len(v.writers()) > 0:
-		return "it names who writes a row"
-	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
-		return "it shows a key of several columns, or of another row, in a column of its own"
-	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
-		return "it numbers its rows"
-	case v.Decl.may(Create) && v.columns[v.Table] == "":
-		return "whose a row is depends on another table"
-	case len(v.guardedKeys()) > 0:
-		return "its rows point at rows of people"
-	case slices.ContainsFunc(v.Table.columns, v.inUTC):
-		return "its times are stored in UTC"
-	case slices.ContainsFunc(v.Table.columns, (*Column).counts):
-		return "its times are counted since 1970"
-	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.words != nil }):
-		return "it shows words for numbers"
-	default:
-		return ""
-	}
 }

@@ -11,6 +11,40 @@ func quoteAll(names []string) string { return listed(names, "%s", ", ") }
 // fromNew are the columns of the row that a trigger is given.
 func fromNew(names []string) string { return listed(names, "NEW.%s", ", ") }
 
+// whyByFunction says why rows have to be written by a function, "" if they do not.
+func (v *viewedType) whyByFunction() string {
+	switch {
+	case v.Table.Triggers:
+		return "it has triggers, which run with the rights of who writes"
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
+		return "a default takes a number from a sequence"
+	case v.Decl.Gone != "" && v.Decl.may(Delete):
+		return "it marks rows instead of deleting them"
+	case (v.Decl.may(Create) || v.Decl.may(Update)) && len(v.Decl.Fills.columns()) > 0:
+		return "it fills columns as the owner's programs do"
+	case v.Decl.may(Create) && len(v.writers()) > 0:
+		return "it names who writes a row"
+	case v.foldsKey(v.Table) || len(v.foldedKeys(v.Table)) > 0:
+		return "it shows a key of several columns, or of another row, in a column of its own"
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.Generated }):
+		return "it numbers its rows"
+	case v.Decl.may(Create) && v.columns[v.Table] == "":
+		return "whose a row is depends on another table"
+	case len(v.guardedKeys()) > 0:
+		return "its rows point at rows of people"
+	case slices.ContainsFunc(v.Table.columns, v.inUTC):
+		return "its times are stored in UTC"
+	case slices.ContainsFunc(v.Table.columns, (*Column).counts):
+		return "its times are counted since 1970"
+	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.words != nil }):
+		return "it shows words for numbers"
+	case len(v.Decl.Cents) > 0:
+		return "it shows amounts for cents"
+	default:
+		return ""
+	}
+}
+
 // pointing is a foreign key of a row that is being written, as SQL.
 type pointing struct {
 	Column        string // the composite key that it is split from, "" for none
@@ -74,7 +108,7 @@ func (v *viewedType) Set() []string {
 		}
 	}
 
-	return names
+	return appendNew(names, each(v.SettableAmounts(), func(a amount) string { return a.Cents })...)
 }
 
 // SettableKey are those of the columns that are part of the key.
