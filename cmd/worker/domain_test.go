@@ -48,6 +48,31 @@ func TestDomainInitWritesBothOrNone(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "orchard.yaml"))
 }
 
+// Several schemas make one pair of files, named after the first. Tables as they are cannot be brought into one schema.
+func TestDomainInitOfSeveralSchemas(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	execute(t, pool, `CREATE SCHEMA field; CREATE SCHEMA folk; CREATE TABLE folk.users (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE field.plots (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES folk.users, name text NOT NULL)`)
+	e, dir := settings.Env{"DATABASE_URL": url}, t.TempDir()
+	_, err = worker(t, e, "domain", "init", "--as-is", "--schema", "field,folk")
+	require.ErrorContains(t, err, "--as-is takes one schema")
+	mustWork(t, e, "domain", "init", "--schema", "field,folk", "--dir", dir)
+	require.FileExists(t, filepath.Join(dir, "field.sql"))
+	e["ALFRED_DOMAIN"] = filepath.Join(dir, "field.yaml")
+	mustWork(t, e, "domain", "attach")
+	require.Contains(t, mustWork(t, e, "domain", "check", "--probe"), "proven: users are kept apart")
+	execute(t, pool, `ALTER TABLE folk.users ADD COLUMN town text`)
+	_, err = worker(t, e, "run")
+	require.ErrorContains(t, err, "have changed since it was tried", "of every schema")
+	mustWork(t, e, "domain", "drop", "--yes")
+	execute(t, pool, `DROP SCHEMA field CASCADE; DROP SCHEMA folk CASCADE`)
+}
+
 // attached declares a schema of trees, and attaches its views.
 func attached(t *testing.T, schema string) (settings.Env, *pgxpool.Pool) {
 	t.Helper()

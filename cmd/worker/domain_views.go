@@ -16,25 +16,29 @@ import (
 )
 
 type domainInitCommand struct {
-	Schema   string `help:"The schema to declare." required:""`
-	Accounts string `help:"The table of those whom rows belong to, such as users or companies. Default: a guess." placeholder:"TABLE"`
-	Dir      string `default:"." help:"Folder for the files." type:"path"`
-	AsIs     bool   `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
+	Schema   []string `help:"The schema to declare, or several, the main one first, after which the files and the schema of views are named." required:""`
+	Accounts string   `help:"The table of those whom rows belong to, such as users or companies; with its schema if that is none of these (auth.users). Default: a guess." placeholder:"TABLE"`
+	Dir      string   `default:"." help:"Folder for the files." type:"path"`
+	AsIs     bool     `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
 }
 
 // Run writes two files for review: the declaration, and the SQL of its views.
 func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, console *program.Console) error {
+	main, further := c.Schema[0], c.Schema[1:]
+	if c.AsIs && len(further) > 0 {
+		return errors.New("--as-is takes one schema: only views bring tables of several into one")
+	}
 	if c.AsIs {
-		text, err := domain.Init(ctx, db, c.Schema)
+		text, err := domain.Init(ctx, db, main)
 		fmt.Fprint(console.Out, text)
 
 		return err
 	}
-	text, err := domain.InitViews(ctx, db, c.Schema, c.Accounts)
+	text, err := domain.InitViews(ctx, db, main, c.Accounts, further...)
 	if err != nil {
 		return err
 	}
-	file := c.Schema + ".yaml"
+	file := main + ".yaml"
 	decl, err := domain.Load(fstest.MapFS{file: {Data: []byte(text)}}, file)
 	if err != nil {
 		return fmt.Errorf("read what was written: %w", err)
@@ -48,7 +52,7 @@ func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, con
 }
 
 func (c *domainInitCommand) files(console *program.Console, yaml, sql string, notes []string) error {
-	decl, views := filepath.Join(c.Dir, c.Schema+".yaml"), filepath.Join(c.Dir, c.Schema+".sql")
+	decl, views := filepath.Join(c.Dir, c.Schema[0]+".yaml"), filepath.Join(c.Dir, c.Schema[0]+".sql")
 	files := []struct{ path, text string }{{decl, yaml}, {views, sql}}
 	for _, file := range files {
 		if err := mayWrite(file.path); err != nil {
@@ -66,7 +70,7 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
   worker migrate up                          if Alfred's own schema is not there yet
   worker domain attach %s   makes the views, or replaces them
   worker domain check --probe %s
-`, decl, views, c.Schema, noteLines(notes), shellWord(decl), shellWord(views), shellWord(decl), shellWord(decl))
+`, decl, views, strings.Join(c.Schema, ", "), noteLines(notes), shellWord(decl), shellWord(views), shellWord(decl), shellWord(decl))
 
 	return nil
 }
@@ -98,7 +102,7 @@ type declared struct {
 func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
 	files, file := domain.Find(cmp.Or(d.Domain, settings.Domain(e)))
 	decl, err := domain.Load(files, file)
-	if err == nil && decl.Source.Schema == "" {
+	if err == nil && decl.Source.Schema == nil {
 		err = fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
 	}
 

@@ -263,5 +263,5 @@ func openSource(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*ev
 		return nil, nil, err
 	}
 
-	return &eval.Source{Pool: pool, Bound: bound, Domain: nameOrPath, Views: decl.Source.Schema}, decl, nil
+	return &eval.Source{Pool: pool, Bound: bound, Domain: nameOrPath, Viewed: decl.Source.Schema != nil}, decl, nil
 }

@@ -91,7 +91,7 @@ func dumpSchema(ctx context.Context, url, snapshot string, decl *domain.Declarat
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
 	args := []string{"--schema-only", "--snapshot=" + snapshot, "--no-publications", "--no-subscriptions", "--exclude-schema=alfred", "--exclude-schema=kitchen", "--dbname=" + url}
-	if decl.Source.Schema != "" {
+	if decl.Source.Schema != nil {
 		args = append(args, "--exclude-schema="+decl.Schema)
 	}
 	var out, errs bytes.Buffer

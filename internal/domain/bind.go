@@ -30,7 +30,7 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 		return nil, fmt.Errorf("bind domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-	cat, err := readCatalog(ctx, tx, decl.Schema)
+	cat, err := readCatalog(ctx, tx, Schemas{decl.Schema}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 		Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Snapshot: decl.Snapshot, Profile: decl.Profile, Guidance: decl.Guidance,
 		Offline: decl.Offline, Deferred: cat.deferred,
 	})
-	if cat.settles && decl.Source.Schema != "" {
+	if cat.settles && decl.Source.Schema != nil {
 		b.domain.Settle = "SELECT " + quote(decl.Schema, settle) + "()"
 	}
 	b.bind()
@@ -128,7 +128,7 @@ func (b *binder) checkHead() {
 		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first; if the database was restored from a dump, create the roles and restore it again (docs/operations.md, Backup)")
 	}
 	switch {
-	case len(b.cat.tables) == 0 && b.decl.Source.Schema != "":
+	case len(b.cat.tables) == 0 && b.decl.Source.Schema != nil:
 		b.problemf("$.schema", "schema %q has no views yet, or no more: run worker domain attach", b.decl.Schema)
 	case len(b.cat.tables) == 0:
 		b.problemf("$.schema", "schema %q has no tables", b.decl.Schema)
@@ -188,7 +188,7 @@ func (b *binder) bindEntity(i int) {
 		t.Entity = &Entity{
 			Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
 			Comment: t.table.Comment, Columns: t.table.columns, Reference: decl.Reference, Empty: decl.Empty, Checks: decl.Checks,
-			Sets: map[string][]string{}, schema: b.decl.Schema, tables: b.domain.byTable,
+			Sets: map[string][]string{}, schema: b.decl.Schema, tables: b.domain.byTable, Stored: b.storedIn(t.table),
 		}
 		b.types, b.domain.Entities = append(b.types, t), append(b.domain.Entities, t.Entity)
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity

@@ -69,12 +69,7 @@ func (c *Column) nameOr(called string) string {
 // foreignKey reads one constraint: the column that holds the other row's key, its target, and whether it includes the
 // owner.
 func (b *typeBinder) foreignKey(fk catalogFK) (*Column, *ForeignKey, bool) {
-	target := &ForeignKey{Table: fk.Table, OnDelete: fk.OnDelete}
-	if fk.Schema == b.decl.Schema {
-		target.Entity = b.domain.ByTable(fk.Table)
-	} else {
-		target.Table = fk.Schema + "." + fk.Table
-	}
+	target := &ForeignKey{Entity: b.domain.ByTable(fk.Table), Table: fk.Table, OnDelete: fk.OnDelete}
 	at, composite := 0, false
 	switch {
 	case target.Entity != nil && target.Entity.Key != nil:

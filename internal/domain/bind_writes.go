@@ -138,7 +138,7 @@ func (b *typeBinder) checkCreatable() {
 		filled := c.Name == b.keyName() || c == b.Owner || c.Writable || c.Unfolded
 		if c.Required() && !filled {
 			remedy := "give it one (programs that fill it themselves go on doing so)"
-			if b.decl.Source.Schema != "" {
+			if b.decl.Source.Schema != nil {
 				remedy += ", or let fills say what it becomes"
 			}
 			if !c.Hidden {

@@ -17,19 +17,22 @@ type DB interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// catalog is what Postgres knows about the tables of one schema.
+// catalog is what Postgres knows about the tables of one schema, or of several.
 type catalog struct {
 	tenantRole bool     // the role alfred_tenant exists
 	deferred   bool     // something is checked only at the end of a transaction
 	settles    bool     // the schema has a function that runs deferred triggers
 	extensions []string // schemas of extensions, other than public
-	schema     string
+	schemas    Schemas
 	attributes map[origin]string // names of the columns behind views
 	tables     []*catalogTable
 }
 
 type catalogTable struct {
-	Name         string
+	Name         string // its own or, where two of the schemas have one of that name, with its schema's before it
+	Schema       string
+	Relation     string // its own name
+	Beyond       bool   // no view may show it: it is in another schema, or in that by which people sign in, and only says who they are
 	Comment      string
 	RLS          bool
 	Policies     int // those that apply to alfred_tenant
@@ -60,8 +63,7 @@ type catalogTable struct {
 
 type catalogFK struct {
 	Columns  []string
-	Schema   string
-	Table    string
+	Table    string // one of the catalog's, or one of another schema, with that before it
 	Targets  []string
 	OnDelete string // "" of one that Postgres does not know: a name or a declaration says where the column points
 }
@@ -72,6 +74,13 @@ func (fk catalogFK) holds(column string) bool { return slices.Equal(fk.Columns, 
 func (c *catalog) table(name string) *catalogTable {
 	return find(c.tables, func(t *catalogTable) bool { return t.Name == name })
 }
+
+func (c *catalog) byOID(oid uint32) *catalogTable {
+	return find(c.tables, func(t *catalogTable) bool { return t.OID == oid })
+}
+
+// sql is the table with its schema, as SQL.
+func (t *catalogTable) sql() string { return quote(t.Schema, t.Relation) }
 
 func (t *catalogTable) column(name string) *Column {
 	return find(t.columns, func(c *Column) bool { return c.Name == name })
@@ -105,6 +114,9 @@ func (t *catalogTable) references(c *Column) bool {
 	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.Columns, c.Name) })
 }
 
+// leadsTo reports whether a foreign key references the table.
+func (fk catalogFK) leadsTo(t *catalogTable) bool { return fk.Table == t.Name }
+
 // keys are the sets of columns that are unique, the primary key first.
 func (t *catalogTable) keys() [][]string { return append([][]string{t.primary}, t.uniques...) }
 
@@ -113,11 +125,6 @@ func (t *catalogTable) plainKey() bool { return len(t.primary) == 1 && keyKind(t
 
 // word is what its name says that a row is, for comparisons.
 func (t *catalogTable) word() string { return Fold(snake(t.Name)) }
-
-// leadsTo reports whether a foreign key references the table.
-func (c *catalog) leadsTo(t *catalogTable, fk catalogFK) bool {
-	return fk.Table == t.Name && fk.Schema == c.schema
-}
 
 // unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
@@ -129,11 +136,12 @@ func (t *catalogTable) unique(columns ...string) bool {
 // errTorn says that a table was altered between two of the queries: what they found does not fit together.
 var errTorn = errors.New("a table is being altered")
 
-// readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
-func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
-	cat, err := readOnce(ctx, tx, schema)
+// readCatalog reads what the catalog knows about schemas, in a fixed number of queries, plus some for nested views, and about the table
+// of another schema in which accounts are.
+func readCatalog(ctx context.Context, tx pgx.Tx, schemas Schemas, accounts string) (*catalog, error) {
+	cat, err := readOnce(ctx, tx, schemas, accounts)
 	for again := 0; errors.Is(err, errTorn) && again < 3; again++ {
-		cat, err = readOnce(ctx, tx, schema)
+		cat, err = readOnce(ctx, tx, schemas, accounts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
@@ -142,13 +150,16 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error
 	return cat, nil
 }
 
-func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
-	cat := &catalog{schema: schema, attributes: map[origin]string{}}
-	if err := tx.QueryRow(ctx, factsSQL, schema).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions); err != nil {
+func readOnce(ctx context.Context, tx pgx.Tx, schemas Schemas, accounts string) (*catalog, error) {
+	cat := &catalog{schemas: schemas, attributes: map[origin]string{}}
+	if err := tx.QueryRow(ctx, factsSQL, schemas[0]).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readViews, cat.readConstraints, cat.readFilled} {
-		if err := read(ctx, tx, schema); err != nil {
+	if err := cat.readTables(ctx, tx, accounts); err != nil {
+		return nil, err
+	}
+	for _, read := range []func(context.Context, pgx.Tx) error{cat.readColumns, cat.readViews, cat.readConstraints, cat.readFilled} {
+		if err := read(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
@@ -157,10 +168,14 @@ func readOnce(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	return cat, nil
 }
 
-func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) (err error) {
-	c.tables, err = collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogTable], "tables", tablesSQL, schema)
+func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, accounts string) (err error) {
+	c.tables, err = collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogTable], "tables", tablesSQL, []string(c.schemas), accounts)
 	for _, t := range c.tables {
 		t.numbers, t.from, t.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
+		if other := c.table(t.Name); other != t {
+			return fmt.Errorf("tables %s and %s would both be called %s", other.whole(), t.whole(), t.Name)
+		}
+		t.Beyond = t.Beyond || c.signsIn(t.Schema)
 	}
 
 	return err
@@ -187,23 +202,24 @@ func eachRow(ctx context.Context, tx pgx.Tx, what, sql string, args, into []any,
 	return nil
 }
 
-func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) error {
+func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx) error {
 	var (
-		table, base, elem string
-		number            int
-		plain             string
-		nameable          bool
-		insert, update    bool
-		rules             []string // of a domain type
-		col               Column
+		relation       uint32
+		base, elem     string
+		number         int
+		plain          string
+		nameable       bool
+		insert, update bool
+		rules          []string // of a domain type
+		col            Column
 	)
 	into := []any{
-		&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.filled, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
+		&relation, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.filled, &col.HasDefault, &col.Generated, &col.Comment, &col.Enum, &elem, &number,
 		&plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived, &rules, &col.Plain,
 	}
 
-	return eachRow(ctx, tx, "columns", columnsSQL, []any{schema}, into, func() error {
-		t, column := c.table(table), col
+	return eachRow(ctx, tx, "columns", columnsSQL, []any{c.oids()}, into, func() error {
+		t, column := c.byOID(relation), col
 		if t == nil {
 			return nil
 		}

@@ -18,6 +18,11 @@ type constraint struct {
 	catalogFK
 }
 
+// oids are those of the tables themselves.
+func (c *catalog) oids() []uint32 {
+	return each(c.tables, func(t *catalogTable) uint32 { return t.OID })
+}
+
 // relations are the schema's tables, and the tables below its views.
 func (c *catalog) relations() []uint32 {
 	var relations []uint32
@@ -29,7 +34,7 @@ func (c *catalog) relations() []uint32 {
 }
 
 // readFilled counts as defaults what triggers fill, such as an invoice's number.
-func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
+func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx) error {
 	var (
 		relation uint32
 		column   string
@@ -54,10 +59,13 @@ func (c *catalog) readFilled(ctx context.Context, tx pgx.Tx, _ string) error {
 }
 
 // readConstraints reads those of the schema's tables, and those of the tables below its views.
-func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, _ string) error {
+func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx) error {
 	found, err := collect(ctx, tx, pgx.RowToAddrOfStructByPos[constraint], "constraints", constraintsSQL, c.relations())
 	for _, k := range found {
 		k.OnDelete = deleteAction(k.OnDelete)
+		if to := c.byOID(k.Target); to != nil {
+			k.Table = to.Name
+		}
 		for _, t := range c.tables {
 			switch {
 			case t.bases[k.Relation]:
@@ -128,7 +136,7 @@ func (t *catalogTable) addCheck(columns []string, expr string) {
 	col.Check += expr
 }
 
-// leadToStandIns redirects foreign keys into another schema to the table of this one that has a row for each of those
+// leadToStandIns redirects foreign keys into another schema to the table that has a row for each of those
 // rows, under the same key: a Supabase project's accounts are in auth.users, and its own tables hold their profiles.
 func (c *catalog) leadToStandIns() {
 	stands := map[string]*catalogTable{}
@@ -142,15 +150,17 @@ func (c *catalog) leadToStandIns() {
 	for _, t := range c.tables {
 		for i, fk := range t.foreignKeys {
 			if stand := stands[fk.target()]; stand != nil && stand != t && c.leavesSchema(fk) {
-				t.foreignKeys[i] = catalogFK{Columns: fk.Columns, Schema: c.schema, Table: stand.Name, Targets: stand.primary, OnDelete: "no action"}
+				t.foreignKeys[i] = catalogFK{Columns: fk.Columns, Table: stand.Name, Targets: stand.primary, OnDelete: "no action"}
 			}
 		}
 	}
 }
 
-// leavesSchema reports whether a foreign key of one column leads out of the schema.
+// leavesSchema reports whether a foreign key of one column leads out of the schemas.
 func (c *catalog) leavesSchema(fk catalogFK) bool {
-	return len(fk.Columns) == 1 && fk.Schema != c.schema
+	to := c.table(fk.Table)
+
+	return len(fk.Columns) == 1 && (to == nil || to.Beyond)
 }
 
-func (fk catalogFK) target() string { return quote(fk.Schema, fk.Table, fk.Targets[0]) }
+func (fk catalogFK) target() string { return quote(fk.Table, fk.Targets[0]) }

@@ -18,16 +18,16 @@ type origin struct {
 	column   int
 }
 
-// readOrigins finds the column behind each column of the schema's views and of the views below them, in the views'
+// readOrigins finds the column behind each column of views and of the views below them, in the views'
 // rewrite rules. What a view computes comes from the view itself.
-func readOrigins(ctx context.Context, tx pgx.Tx, schema string) (direct map[origin]origin, views map[uint32]bool, err error) {
+func readOrigins(ctx context.Context, tx pgx.Tx, relations []uint32) (direct map[origin]origin, views map[uint32]bool, err error) {
 	var (
 		view uint32
 		rule string
 	)
 	direct, views = map[origin]origin{}, map[uint32]bool{}
 
-	return direct, views, eachRow(ctx, tx, "rules", viewRulesSQL, []any{schema}, []any{&view, &rule}, func() error {
+	return direct, views, eachRow(ctx, tx, "rules", viewRulesSQL, []any{relations}, []any{&view, &rule}, func() error {
 		views[view] = true
 		for number, from := range targetList(rule) {
 			direct[origin{view, number}] = from
@@ -83,11 +83,11 @@ type viewColumn struct {
 
 // readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
 // view shows.
-func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
+func (c *catalog) readViews(ctx context.Context, tx pgx.Tx) error {
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.View }) {
 		return nil
 	}
-	shown, err := c.traceColumns(ctx, tx, schema)
+	shown, err := c.traceColumns(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -96,14 +96,14 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		relation                       uint32
 		number                         int
 		name, comment, relationComment string
-		table                          string
+		schema, table                  string
 		base                           Column
 	)
-	into := []any{&relation, &number, &name, &base.Type, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}
+	into := []any{&relation, &number, &name, &base.Type, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &schema, &table}
 
 	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
-		base.below = below{table, name}
+		base.below = below{schema, table, name}
 		for _, at := range shown[origin{relation, number}] {
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
@@ -122,8 +122,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 }
 
 // traceColumns finds where the columns of views come from; those that a view computes come from nowhere.
-func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx, schema string) (map[origin][]viewColumn, error) {
-	direct, views, err := readOrigins(ctx, tx, schema)
+func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx) (map[origin][]viewColumn, error) {
+	direct, views, err := readOrigins(ctx, tx, c.oids())
 	shown := map[origin][]viewColumn{}
 	for _, t := range c.tables {
 		for _, col := range t.columns {
@@ -179,7 +179,7 @@ func (c *catalog) addFromTable(t *catalogTable, k constraint) {
 		return
 	}
 	if target, theirs := c.viewOf(k.Target, k.Targets); target != nil {
-		k.Schema, k.Table, k.Targets = c.schema, target.Name, theirs
+		k.Table, k.Targets = target.Name, theirs
 	}
 	t.addConstraint(k) // also where no view shows what it leads to: the column holds an identifier, which no model may see
 }

@@ -51,7 +51,7 @@ func (v *viewedType) checkCents() error {
 
 // bindCents has an amount be what its hundredths are: needed, or filled by a default.
 func (b *typeBinder) bindCents() {
-	if len(b.own.Cents) > 0 && b.decl.Source.Schema == "" {
+	if len(b.own.Cents) > 0 && b.decl.Source.Schema == nil {
 		b.problemf("cents", "cents: only views of Alfred's show amounts for hundredths; declare a view of yours")
 
 		return

@@ -1,6 +1,10 @@
 package domain
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // Domain is a declaration bound to a live catalog. It is immutable and safe for
 // concurrent use.
@@ -118,6 +122,9 @@ type Entity struct {
 	Reacts bool
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
+
+	// Stored is the relation of its rows with its schema: of a view of Alfred's, the table behind it.
+	Stored pgx.Identifier
 
 	schema    string
 	tables    map[string]*Entity // the domain's types by their tables

@@ -32,7 +32,7 @@ func Drift(ctx context.Context, db DB, d *Domain) ([]Difference, error) {
 		return nil, fmt.Errorf("compare the tables with the domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-	cat, err := readCatalog(ctx, tx, d.Schema)
+	cat, err := readCatalog(ctx, tx, Schemas{d.Schema}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (e *Entity) driftOf(c *Column, t *catalogTable) string {
 }
 
 // below is a column of a table that a view shows.
-type below struct{ table, column string }
+type below struct{ schema, table, column string }
 
 const unreadable = "may not be read any more"
 

@@ -36,7 +36,7 @@ func (s *source) countAsDeclared() error {
 
 // bindEpoch refuses what only views can do.
 func (b *typeBinder) bindEpoch() {
-	if len(b.own.Epoch) > 0 && b.decl.Source.Schema == "" {
+	if len(b.own.Epoch) > 0 && b.decl.Source.Schema == nil {
 		b.problemf("epoch", "epoch: only views of Alfred's show counts as times; declare a view of yours")
 	}
 }

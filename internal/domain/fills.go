@@ -53,7 +53,7 @@ func (v *viewedType) changed() []string {
 
 // bindFills adopts what views fill, and has Postgres look at it: inside a function, a slip would show only when a row is written.
 func (b *typeBinder) bindFills() {
-	if names := b.own.Fills.columns(); len(names) > 0 && b.decl.Source.Schema == "" {
+	if names := b.own.Fills.columns(); len(names) > 0 && b.decl.Source.Schema == nil {
 		b.problemf("fills", "fills: only views of Alfred's fill columns; let %s have a default", strings.Join(names, ", "))
 
 		return

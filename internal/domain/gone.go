@@ -39,7 +39,7 @@ func (s *source) unmarkedAncestorsSQL(t *catalogTable, alias string, below ...*c
 		there := append(nonEmpty(s.presentSQL(parent, above)), s.unmarkedAncestorsSQL(parent, above, append(below, t)...)...)
 		if len(there) > 0 {
 			conditions = append(conditions, fmt.Sprintf("NOT EXISTS (SELECT FROM %s AS %s WHERE %s = %s AND NOT (%s))",
-				s.relation(parent), above, tuple(above, fk.Targets), tuple(alias, fk.Columns), strings.Join(there, " AND ")))
+				parent.sql(), above, tuple(above, fk.Targets), tuple(alias, fk.Columns), strings.Join(there, " AND ")))
 		}
 	}
 
@@ -74,7 +74,7 @@ func (v *viewedType) marking(mark string) string {
 func (b *typeBinder) bindGone() {
 	switch {
 	case b.own.Gone == "":
-	case b.decl.Source.Schema == "":
+	case b.decl.Source.Schema == nil:
 		b.problemf("gone", "gone: only views of Alfred's leave rows out; let a policy do it")
 	case b.columnsExist("gone", b.own.Gone):
 		c := b.Column(b.own.Gone)

@@ -20,31 +20,34 @@ import (
 // It uses the tables themselves, with row-level security and grants for Alfred;
 // InitViews is for tables that nobody may alter.
 func Init(ctx context.Context, db DB, schema string) (string, error) {
-	return initDomain(ctx, db, schema, "", "")
+	return initDomain(ctx, db, Schemas{schema}, "", "")
 }
 
-// InitViews is Init for views over the tables, in their own schema, which Views writes from the declaration. Rows belong
-// to those of accounts, the name of a table; "" leaves it to a guess.
-func InitViews(ctx context.Context, db DB, schema, accounts string) (string, error) {
-	return initDomain(ctx, db, schema, schema+"_alfred", accounts)
+// InitViews is Init for views over the tables of a schema, and of further ones, in their own schema, which Views writes from the
+// declaration. Rows belong to those of accounts, the name of a table, with its schema if that is none of these; "" leaves it to a guess.
+func InitViews(ctx context.Context, db DB, schema, accounts string, further ...string) (string, error) {
+	return initDomain(ctx, db, append(Schemas{schema}, further...), schema+"_alfred", accounts)
 }
 
-func initDomain(ctx context.Context, db DB, schema, views, accounts string) (string, error) {
+func initDomain(ctx context.Context, db DB, schemas Schemas, views, accounts string) (string, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return "", fmt.Errorf("init domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-	cat, err := readCatalog(ctx, tx, schema)
+	cat, err := readCatalog(ctx, tx, schemas, accounts)
 	if err != nil {
 		return "", err
 	}
-	if len(cat.tables) == 0 {
-		return "", noTables(ctx, tx, schema)
+	if empty, found := cat.emptySchema(); found {
+		return "", noTables(ctx, tx, empty)
 	}
-	w := &initWriter{cat: cat, Schema: schema, accounts: accounts, Title: schema}
+	w := &initWriter{cat: cat, accounts: accounts, Title: schemas[0]}
+	if named := cat.named(accounts); named != nil {
+		w.accounts = named.Name
+	}
 	w.findNames()
-	if schema == "public" {
+	if schemas[0] == "public" {
 		if err := tx.QueryRow(ctx, `SELECT regexp_replace(current_database(), '_(development|production|staging)$', '')`).Scan(&w.Title); err != nil {
 			return "", fmt.Errorf("init domain: %w", err)
 		}
@@ -90,7 +93,7 @@ func noTables(ctx context.Context, tx pgx.Tx, schema string) error {
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
-	decl := &Declaration{Schema: views, Owner: w.Owner, Source: SourceDecl{Schema: w.Schema, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
+	decl := &Declaration{Schema: views, Owner: w.Owner, Source: SourceDecl{Schema: w.cat.schemas, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
@@ -99,7 +102,7 @@ func (w *initWriter) overViews(views string) error {
 		return fmt.Errorf("init domain: %w", err)
 	}
 	for _, t := range w.cat.tables {
-		if len(w.source.viewKey(t)) > 0 && w.source.entities[t.Name] == nil { // the set of types determines which keys are composite
+		if len(w.source.viewKey(t)) > 0 && w.source.entities[t.Name] == nil && !t.Beyond { // the set of types determines which keys are composite
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.hasOwner(t)}
 		}
 	}
@@ -111,10 +114,9 @@ func (w *initWriter) overViews(views string) error {
 // storesUTC reports whether the tables were made by a program that stores UTC in times without a time zone: Prisma, Rails, Odoo or
 // Ecto, whose migrations say when they were inserted.
 func (w *initWriter) storesUTC() bool {
-	migrations := w.cat.table("schema_migrations")
-
-	return migrations != nil && migrations.column("inserted_at") != nil ||
-		slices.ContainsFunc([]string{"_prisma_migrations", "ar_internal_metadata", "ir_module_module"}, func(name string) bool { return w.cat.table(name) != nil })
+	return slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool {
+		return t.Relation == "schema_migrations" && t.column("inserted_at") != nil || slices.Contains([]string{"_prisma_migrations", "ar_internal_metadata", "ir_module_module"}, t.Relation)
+	})
 }
 
 // initWriter writes one declaration.
@@ -122,10 +124,9 @@ type initWriter struct {
 	cat      *catalog
 	shorts   map[*catalogTable]string // the tables' names without what they share
 	byWord   map[string]*catalogTable // by what a name says that a row is
-	Schema   string
-	Title    string  // what the program is called
-	accounts string  // the table of those whom rows belong to, if that is known
-	source   *source // of the views; nil if the tables themselves are used
+	Title    string                   // what the program is called
+	accounts string                   // the table of those whom rows belong to, if that is known
+	source   *source                  // of the views; nil if the tables themselves are used
 	Owner    string
 	Entities []*initEntity
 	Left     []string                                   // tables that get no type, with the reason
@@ -139,7 +140,7 @@ type initWriter struct {
 	numbers  map[*Column][]int                          // of whole numbers named like a state, those that their rows have
 	counted  map[*Column]string                         // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
-	sequences []string
+	sequences []sequence
 }
 
 // initEntity is a table that becomes an entity type.
@@ -204,7 +205,7 @@ func (w *initWriter) partAgain() {
 // isPointedAt reports whether rows point at one of these that are no parts of it.
 func (e *initEntity) isPointedAt() bool {
 	return slices.ContainsFunc(e.Entities, func(from *initEntity) bool {
-		points := slices.ContainsFunc(from.Table.foreignKeys, func(fk catalogFK) bool { return e.cat.leadsTo(e.Table, fk) })
+		points := slices.ContainsFunc(from.Table.foreignKeys, func(fk catalogFK) bool { return fk.leadsTo(e.Table) })
 
 		return points && from != e && from.Parent != e && !from.isLink()
 	})
@@ -219,7 +220,7 @@ func (w *initWriter) byOwner(_ *catalogTable, fk catalogFK) bool {
 func (w *initWriter) references(t *catalogTable, fits func(from *catalogTable, fk catalogFK) bool) (n int) {
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
-			if w.cat.leadsTo(t, fk) && fits(from, fk) {
+			if fk.leadsTo(t) && fits(from, fk) {
 				n++
 			}
 		}
@@ -264,6 +265,9 @@ func (w *initWriter) findNames() {
 		w.byWord[t.word()], w.shorts[t] = t, pairName.ReplaceAllString(t.Name, "${1}_$2")
 		if isName(rest) && names[Fold(app)] == 0 && names[Fold(rest)] == 1 {
 			w.byWord[Fold(rest)], w.shorts[t] = t, rest
+		}
+		if t.Name != t.Relation && t.Schema == w.cat.schemas[0] { // rows of the main one have the plain name
+			w.shorts[t] = t.Relation
 		}
 		if len(t.primary) > 1 { // a link, as Odoo calls it
 			w.shorts[t] = strings.TrimSuffix(w.shorts[t], "_rel")
@@ -339,7 +343,7 @@ func (e *initEntity) refColumns(fk catalogFK) []string {
 
 // target is the entity that a foreign key leads to, nil if there is none.
 func (w *initWriter) target(fk catalogFK) *initEntity {
-	return find(w.Entities, func(e *initEntity) bool { return w.cat.leadsTo(e.Table, fk) })
+	return find(w.Entities, func(e *initEntity) bool { return fk.leadsTo(e.Table) })
 }
 
 // findColumns tells references and what a person reads apart.
@@ -387,5 +391,5 @@ func (w *initWriter) Into() string {
 		return w.source.decl.Schema
 	}
 
-	return w.Schema
+	return w.cat.schemas[0]
 }

@@ -32,7 +32,7 @@ func (w *initWriter) readCounts(ctx context.Context, tx pgx.Tx, t *catalogTable)
 	}
 	extremes := strings.Join(each(numbers, func(c *Column) string { return fmt.Sprintf("min(%[1]s)::float8, max(%[1]s)::float8", quote(c.Name)) }), ", ")
 	var found []*float64
-	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s] FROM (SELECT * FROM %s LIMIT 1000) AS t", extremes, quote(w.Schema, t.Name))).Scan(&found); err != nil {
+	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s] FROM (SELECT * FROM %s LIMIT 1000) AS t", extremes, t.sql())).Scan(&found); err != nil {
 		return fmt.Errorf("init domain: read numbers of %s: %w", t.Name, err)
 	}
 	for i, c := range numbers {

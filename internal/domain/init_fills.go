@@ -139,14 +139,18 @@ func (e *initEntity) madeKeySQL(c *Column) string {
 // the schema share; "" for neither. A program that takes numbers in blocks keeps each block to itself, so that the
 // number is nobody else's.
 func (e *initEntity) nextNumberSQL(c *Column) string {
-	for _, name := range []string{e.Table.Name + "_seq", e.Table.Name + "_" + c.Name + "_seq", "seq_" + e.Table.Name, "hibernate_sequence"} {
-		if slices.Contains(e.sequences, name) {
-			return "nextval(" + literalSQL(quote(e.Schema, name)) + ")"
+	table := e.Table.Relation
+	for _, name := range []string{table + "_seq", table + "_" + c.Name + "_seq", "seq_" + table, "hibernate_sequence"} {
+		if one := (sequence{e.Table.Schema, name}); slices.Contains(e.sequences, one) {
+			return "nextval(" + literalSQL(quote(one.Schema, one.Name)) + ")"
 		}
 	}
 
 	return ""
 }
+
+// sequence is one of a schema.
+type sequence struct{ Schema, Name string }
 
 // keyLikeSQL is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
 // form that is not known.

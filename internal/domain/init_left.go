@@ -9,7 +9,7 @@ import (
 // whyLeftOut says why a table gets no type, "" if it gets one.
 func (w *initWriter) whyLeftOut(t *catalogTable) string {
 	switch {
-	case bookkeeping.MatchString(t.Name) || t.column("whodunnit") != nil || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
+	case bookkeeping.MatchString(t.Relation) || t.column("whodunnit") != nil || strings.HasPrefix(t.Name, "_") && len(t.foreignKeys) < 2: // with two, it says which rows belong together
 		return "bookkeeping of another tool"
 	case opensDoors(t):
 		return "by its name or columns, its rows let people or programs in"

@@ -87,7 +87,7 @@ func (w *initWriter) memberTable(t *catalogTable) string {
 	}
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
-			if namesMembers(from) && w.cat.leadsTo(t, fk) && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
+			if namesMembers(from) && fk.leadsTo(t) && from.unique(append(w.ownerColumnsOf(from), fk.Columns...)...) {
 				return from.Name
 			}
 		}

@@ -37,7 +37,7 @@ func (w *initWriter) peopleOf(owner string) string {
 	for _, by := range w.cat.tables {
 		for _, person := range by.foreignKeys {
 			people := w.cat.table(person.Table)
-			if people == nil || !w.cat.leadsTo(people, person) || !slices.Contains(peopleNames, people.word()) || groupNames.MatchString(people.word()) {
+			if people == nil || !slices.Contains(peopleNames, people.word()) || groupNames.MatchString(people.word()) {
 				continue
 			}
 			if namesMembers(by) && !by.hasStanding() && by.unique(append(slices.Clone(person.Columns), owner)...) {
@@ -128,7 +128,9 @@ func (w *initWriter) seemsOwner(t *catalogTable, c *Column) bool {
 		return ownerNames.MatchString(snake(c.Name))
 	}
 
-	return slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return fk.Table == w.accounts && fk.holds(c.Name) })
+	people := w.cat.table(w.accounts)
+
+	return people != nil && slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return w.cat.leadsToPerson(fk, people) && fk.holds(c.Name) })
 }
 
 // ownerColumn is the column that holds to whom the rows belong, "" for none.
@@ -206,7 +208,7 @@ func (w *initWriter) ownLoosely() {
 func (w *initWriter) ownedRows(fk catalogFK) bool {
 	above := w.source.entities[fk.Table]
 
-	return fk.Schema == w.Schema && above != nil && !above.Reference
+	return above != nil && !above.Reference
 }
 
 // isUsed reports whether a type points at the table, like at a catalogue. Without owners, every table is one.
@@ -226,7 +228,7 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 	seen[t] = true
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
-			if w.cat.leadsTo(t, fk) && from.unique(fk.Columns...) && (w.source.hasOwner(from) || w.partOf(from, seen) != "") {
+			if fk.leadsTo(t) && from.unique(fk.Columns...) && (w.source.hasOwner(from) || w.partOf(from, seen) != "") {
 				return from.Name
 			}
 		}
@@ -281,7 +283,7 @@ func (e *initEntity) Counted() (found []string) {
 	name := snake(e.Table.Name)
 	for _, t := range e.cat.tables {
 		points := e.kinds[e.Table][t] != "" ||
-			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return e.cat.leadsTo(t, fk) })
+			slices.ContainsFunc(e.Table.foreignKeys, func(fk catalogFK) bool { return fk.leadsTo(t) })
 		for _, c := range t.columns {
 			if points && c.Kind == KindNumber && !c.Generated && slices.Contains([]string{name + "_count", Fold(name) + "_count"}, snake(c.Name)) {
 				found = append(found, t.Name+"."+c.Name)

@@ -18,14 +18,12 @@ import (
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 	w.lacking, w.numbers = map[*Column]float64{}, map[*Column][]int{}
 	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[*catalogTable]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
-	name := func(t *catalogTable) string { return quote(w.Schema, t.Name) }
-	open, err := collect(ctx, tx, pgx.RowTo[string], "init domain",
-		"SELECT name FROM unnest($1::text[]) AS t (name) WHERE has_table_privilege(name, 'SELECT')", each(w.cat.tables, name))
+	open, err := collect(ctx, tx, pgx.RowTo[uint32], "init domain", "SELECT oid FROM unnest($1::oid[]) AS t (oid) WHERE has_table_privilege(oid, 'SELECT')", w.cat.oids())
 	if err != nil {
 		return err
 	}
 	for _, t := range w.cat.tables {
-		if t.View || !slices.Contains(open, name(t)) {
+		if t.View || t.Beyond || !slices.Contains(open, t.OID) {
 			continue
 		}
 		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return w.readSample(ctx, tx, t) })
@@ -36,7 +34,7 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	w.adoptCounts()
-	w.sequences, err = collect(ctx, tx, pgx.RowTo[string], "init domain: read sequences", sequencesSQL, w.Schema)
+	w.sequences, err = collect(ctx, tx, pgx.RowToStructByPos[sequence], "init domain: read sequences", sequencesSQL, []string(w.cat.schemas))
 
 	return err
 }
@@ -57,7 +55,7 @@ func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) e
 		return nil
 	}
 	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read keys of "+t.Name,
-		fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), quote(w.Schema, t.Name)))
+		fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), t.sql()))
 	if err == nil {
 		w.keys[t] = found
 	}
@@ -78,7 +76,7 @@ func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 	var empty []bool
 	var lacking []float64
 	err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s], ARRAY[%s]::float8[] FROM (SELECT * FROM %s LIMIT 1000) AS t HAVING count(*) > 0",
-		counted("coalesce(bool_or(%s::text = ''), false)"), counted("avg(CASE WHEN %s::text <> '' THEN 0 ELSE 1 END)"), quote(w.Schema, t.Name))).Scan(&empty, &lacking)
+		counted("coalesce(bool_or(%s::text = ''), false)"), counted("avg(CASE WHEN %s::text <> '' THEN 0 ELSE 1 END)"), t.sql())).Scan(&empty, &lacking)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -105,10 +103,10 @@ func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		return nil
 	case kind.Kind == KindText:
 		of = fmt.Sprintf("SELECT DISTINCT %s::text, replace(%[1]s::text, '.', '_') FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1",
-			quote(kind.Name), quote(w.Schema, t.Name)) // Odoo's tables are called like their models, with _ for a point
+			quote(kind.Name), t.sql()) // Odoo's tables are called like their models, with _ for a point
 	case named != nil && !named.lacks([]string{"id", "app_label", "model"}):
 		of = fmt.Sprintf("SELECT DISTINCT c.id::text, c.app_label || '_' || c.model FROM (SELECT * FROM %s LIMIT 1000) AS t JOIN %s AS c ON c.id = t.%s ORDER BY 1",
-			quote(w.Schema, t.Name), quote(w.Schema, contentTypes), quote(kind.Name))
+			t.sql(), named.sql(), quote(kind.Name))
 	default:
 		return nil
 	}
@@ -140,7 +138,7 @@ func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) 
 		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !coded && !letter {
 			continue
 		}
-		found, err := collect(ctx, tx, pgx.RowTo[[]string], "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), quote(w.Schema, t.Name)))
+		found, err := collect(ctx, tx, pgx.RowTo[[]string], "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), t.sql()))
 		if err != nil {
 			return err
 		}
@@ -174,7 +172,7 @@ func (w *initWriter) readTongues(ctx context.Context, tx pgx.Tx, t *catalogTable
 		if c.Kind != KindJSON || !namesRows(c.Name) {
 			continue
 		}
-		found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read names of "+t.Name, fmt.Sprintf(tonguesSQL, quote(c.Name), quote(w.Schema, t.Name)))
+		found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read names of "+t.Name, fmt.Sprintf(tonguesSQL, quote(c.Name), t.sql()))
 		if err != nil {
 			return err
 		}

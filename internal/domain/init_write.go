@@ -28,7 +28,7 @@ var initYAML string
 // write fills in the template.
 func (w *initWriter) write() (string, error) {
 	var text strings.Builder
-	page, err := template.New("init").Funcs(template.FuncMap{"quoted": yamlText, "names": yamlNames, "line": oneLine, "join": strings.Join, "snake": snake, "sql": sqlName}).Parse(initYAML)
+	page, err := template.New("init").Funcs(template.FuncMap{"quoted": yamlText, "names": yamlNames, "schemas": yamlSchemas, "line": oneLine, "join": strings.Join, "snake": snake, "sql": sqlName}).Parse(initYAML)
 	if err == nil {
 		err = page.Execute(&text, w)
 	}
@@ -185,7 +185,7 @@ func (e *initEntity) References() []string {
 func (e *initEntity) AsChild() string {
 	var columns []string
 	for _, fk := range e.Table.foreignKeys {
-		if !e.cat.leadsTo(e.Parent.Table, fk) {
+		if !fk.leadsTo(e.Parent.Table) {
 			continue
 		}
 		name := fk.Columns[len(fk.Columns)-1]

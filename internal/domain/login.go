@@ -3,7 +3,10 @@ package domain
 import "fmt"
 
 // loginSQL finds the account that is called as a user of Alfred's is.
-type loginSQL struct{ Accounts, Key, IsCalled string }
+type loginSQL struct {
+	Accounts, Key, IsCalled string
+	Columns                 []string
+}
 
 // login is nil if only the table of accounts says who is who.
 func (s *source) login() *loginSQL {
@@ -17,7 +20,11 @@ func (s *source) login() *loginSQL {
 		called += " AND " + present
 	}
 
-	return &loginSQL{s.relation(s.accounts), "t." + quote(s.account.Name), called}
+	if s.accounts.Beyond {
+		s.notePolicies(s.accounts)
+	}
+
+	return &loginSQL{s.accounts.sql(), "t." + quote(s.account.Name), called, appendNew([]string{s.account.Name}, c.Name)}
 }
 
 func (s *source) loginColumn() *Column {

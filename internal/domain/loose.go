@@ -21,7 +21,7 @@ func (t *catalogTable) mayLead(c *Column, to *catalogTable) bool {
 
 // lead has a column point at the rows of a table.
 func (c *catalog) lead(t *catalogTable, column *Column, to *catalogTable) {
-	t.foreignKeys = append(t.foreignKeys, catalogFK{Columns: []string{column.Name}, Schema: c.schema, Table: to.Name, Targets: to.primary})
+	t.foreignKeys = append(t.foreignKeys, catalogFK{Columns: []string{column.Name}, Table: to.Name, Targets: to.primary})
 }
 
 // leadsLoosely reports whether a column points where no foreign key says so.
@@ -125,7 +125,7 @@ func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, 
 		return held{all: true}, nil
 	}
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, quote(w.Schema, t.Name), quote(c.Name), quote(w.Schema, to.Name), quote(to.primary[0]))).Scan(&found.some, &found.all)
+		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, t.sql(), quote(c.Name), to.sql(), quote(to.primary[0]))).Scan(&found.some, &found.all)
 	})
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
 		return held{all: true}, nil

@@ -34,7 +34,7 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 	for _, decl := range e.Members {
 		m := membership{table: s.cat.table(decl.Table), where: decl.Where}
 		if m.table == nil {
-			return nil, fmt.Errorf("%s: members: table %s.%s does not exist", e.Type, s.decl.Source.Schema, decl.Table)
+			return nil, fmt.Errorf("%s: members: %w", e.Type, s.cat.missing(decl.Table))
 		}
 		m.account = cmp.Or(s.ownerColumns(m.table))
 		at := slices.IndexFunc(m.table.foreignKeys, func(fk catalogFK) bool { return s.leadsToShared(decl, fk, t) })
@@ -53,7 +53,7 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
 	for _, ways := range s.shared {
 		for _, m := range ways {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", s.relation(m.table), s.countsSQL(m, "m"))); err != nil {
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", m.table.sql(), s.countsSQL(m, "m"))); err != nil {
 				return fmt.Errorf("members: %s: where: %w", m.table.Name, err)
 			}
 		}
@@ -97,7 +97,7 @@ func (s *source) sharedWith(t *catalogTable, alias string, depth int) string {
 
 // among is the condition that a value is that of columns of a table's row for which another condition holds.
 func (s *source) among(value string, t *catalogTable, alias string, columns []string, condition string) string {
-	return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", value, listed(columns, alias+".%s", ", "), s.relation(t), alias, condition)
+	return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", value, listed(columns, alias+".%s", ", "), t.sql(), alias, condition)
 }
 
 // countsSQL adds to a condition that a membership counts.

@@ -74,7 +74,7 @@ func (c *Column) matched(value string, pair func(n int) (from, to string)) strin
 
 // bindNumbered closes the lists of words that stand for numbers.
 func (b *typeBinder) bindNumbered() {
-	if len(b.own.Words) > 0 && b.decl.Source.Schema == "" {
+	if len(b.own.Words) > 0 && b.decl.Source.Schema == nil {
 		b.problemf("words", "words: only views of Alfred's show words for numbers; declare a view of yours")
 
 		return
@@ -98,7 +98,7 @@ func (w *initWriter) readNumbers(ctx context.Context, tx pgx.Tx, t *catalogTable
 		if !c.seemsCoded() {
 			continue
 		}
-		found, err := collect(ctx, tx, pgx.RowTo[int], "init domain: read numbers of "+t.Name+"."+c.Name, fmt.Sprintf(numbersSQL, quote(c.Name), quote(w.Schema, t.Name), mostNumbers+1))
+		found, err := collect(ctx, tx, pgx.RowTo[int], "init domain: read numbers of "+t.Name+"."+c.Name, fmt.Sprintf(numbersSQL, quote(c.Name), t.sql(), mostNumbers+1))
 		if err != nil {
 			return err
 		}

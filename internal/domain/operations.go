@@ -87,16 +87,16 @@ func wrapperName(name string) string { return "do_" + name }
 
 func previewWrapperName(name string) string { return "preview_" + name }
 
-// splitFunction splits a function's name into schema and name.
-func (d *Declaration) splitFunction(function string) (schema, name string) {
+// splitFunction splits a function's name into name and schema, or those in which it may be.
+func (d *Declaration) splitFunction(function string) (schemas Schemas, name string) {
 	if schema, name, found := strings.Cut(function, "."); found {
-		return schema, name
+		return Schemas{schema}, name
 	}
-	if d.Source.Schema != "" {
+	if d.Source.Schema != nil {
 		return d.Source.Schema, function
 	}
 
-	return d.Schema, function
+	return Schemas{d.Schema}, function
 }
 
 // operationBinder binds one operation.
@@ -190,37 +190,39 @@ func (b *operationBinder) bind() {
 // views' schema that calls it with its owner's privileges. Then the wrapper's parameters count, since it takes a composite
 // key as one value.
 func (b *operationBinder) bindFunction(field, named, through string) (call string, f *catalogFunction) {
-	schema, name := b.decl.splitFunction(named)
-	found := b.functions(schema, name)
+	schemas, name := b.decl.splitFunction(named)
+	found := b.functions(schemas, name)
 	switch {
 	case len(found) == 0:
-		b.problemf(field, "function %s.%s does not exist", schema, name)
+		b.problemf(field, "function %s does not exist", schemas.before(name))
 	case len(found) > 1:
-		b.problemf(field, "there are %d functions %s.%s; give the one that is meant a name of its own", len(found), schema, name)
+		b.problemf(field, "there are %d functions %s; give the one that is meant a name of its own, or name its schema", len(found), schemas.before(name))
 	case found[0].Kind != "f":
-		b.problemf(field, "%s.%s is no plain function", schema, name)
+		b.problemf(field, "%s.%s is no plain function", found[0].Schema, name)
 	default:
 		f = found[0]
 	}
-	viewed := b.decl.Source.Schema != ""
+	if f == nil {
+		return "", nil
+	}
+	viewed := b.decl.Source.Schema != nil
 	switch {
-	case f == nil:
 	case viewed && b.own.Trusted:
 		return quote(b.decl.Schema, through), b.wrapperOf(f, through)
 	case !f.Callable && viewed:
-		b.problemf("", "alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", schema, name)
+		b.problemf("", "alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", f.Schema, name)
 	case !f.Callable:
-		b.problemf("", "alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", schema, name)
+		b.problemf("", "alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", f.Schema, name)
 	case f.Definer && !b.own.Trusted:
-		b.problemf("", "%s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", schema, name)
+		b.problemf("", "%s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", f.Schema, name)
 	}
 
-	return quote(schema, name), f
+	return quote(f.Schema, name), f
 }
 
 // wrapperOf is the function as its wrapper offers it.
 func (b *operationBinder) wrapperOf(f *catalogFunction, through string) *catalogFunction {
-	made := b.functions(b.decl.Schema, through)
+	made := b.functions(Schemas{b.decl.Schema}, through)
 	if len(made) != 1 || !made[0].Callable {
 		b.problemf("", "%s.%s does not exist: run worker domain attach", b.decl.Schema, through)
 	}
@@ -232,9 +234,9 @@ func (b *operationBinder) wrapperOf(f *catalogFunction, through string) *catalog
 	return made[0]
 }
 
-func (b *binder) functions(schema, name string) (found []*catalogFunction) {
+func (b *binder) functions(schemas Schemas, name string) (found []*catalogFunction) {
 	b.ask("bind operations", func() (err error) {
-		found, err = functions(b.ctx, b.tx, schema, name)
+		found, err = functions(b.ctx, b.tx, schemas, name)
 
 		return err
 	})
@@ -308,6 +310,7 @@ func (b *operationBinder) keyReference(i int, c *Column) *ForeignKey {
 
 // catalogFunction is a function as the catalog has it.
 type catalogFunction struct {
+	Schema    string
 	Comment   string
 	Owner     string
 	Definer   bool
@@ -323,7 +326,7 @@ type catalogFunction struct {
 	Result    string
 }
 
-// functions finds the functions of a name: none, one, or several overloads.
-func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
-	return collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogFunction], "read function "+name, functionsSQL, schema, name)
+// functions finds the functions of a name: none, one, or several.
+func functions(ctx context.Context, tx pgx.Tx, schemas Schemas, name string) ([]*catalogFunction, error) {
+	return collect(ctx, tx, pgx.RowToAddrOfStructByPos[catalogFunction], "read function "+name, functionsSQL, []string(schemas), name)
 }

@@ -11,7 +11,7 @@ const outdated = "the views were made from another declaration, from other table
 
 // Outdated says that a declaration's views are not those that Attach would make; "" if they are, or if it has none.
 func Outdated(ctx context.Context, db DB, decl *Declaration) (string, error) {
-	if decl.Source.Schema == "" {
+	if decl.Source.Schema == nil {
 		return "", nil
 	}
 	s, _, err := views(ctx, db, decl)

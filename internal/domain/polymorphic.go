@@ -54,7 +54,7 @@ func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
 		p := e.Polymorphic[column]
 		for _, word := range sortedKeys(p.Types) {
 			if target := s.tableOf(p.Types[word]); target != nil && target.plainKey() {
-				fk := catalogFK{Columns: []string{column}, Schema: s.decl.Source.Schema, Table: target.Name, Targets: s.viewKey(target)}
+				fk := catalogFK{Columns: []string{column}, Table: target.Name, Targets: s.viewKey(target)}
 				one := foldedFK{catalogFK: fk, Name: polymorphicName(column, p.Types[word]), By: p.By, Word: word}
 				if c, key := t.column(column), target.column(target.primary[0]); c != nil && c.Kind != key.Kind {
 					one.text = keyTexts[key.Kind]

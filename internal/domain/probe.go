@@ -3,7 +3,6 @@ package domain
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -59,7 +58,7 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 
 // probeViews checks that the views were made from the declaration as it is: what it says of rows holds only by them.
 func (p *prober) probeViews(ctx context.Context, db DB) error {
-	if p.decl.Source.Schema == "" {
+	if p.decl.Source.Schema == nil {
 		return nil
 	}
 	s, _, err := views(ctx, db, p.decl)
@@ -98,7 +97,7 @@ func (p *prober) findUsers(ctx context.Context) error {
 	if p.users, err = p.texts(ctx, "", fmt.Sprintf("SELECT id::text FROM alfred.users ORDER BY id LIMIT %d", mostPeople)); err != nil {
 		return err
 	}
-	if p.decl.Source.Schema != "" {
+	if p.decl.Source.Schema != nil {
 		return p.mapAccounts(ctx)
 	}
 	for _, e := range p.domain.Entities {
@@ -131,7 +130,7 @@ func (p *prober) mapAccounts(ctx context.Context) error {
 		if owner == "" || s.entities[t.Name] == nil && !s.shares(t) || len(p.users) > mostPeople*2 {
 			continue
 		}
-		accounts, err := p.owners(ctx, owner, s.relation(t))
+		accounts, err := p.owners(ctx, owner, t.sql())
 		if err != nil {
 			return err
 		}
@@ -316,17 +315,13 @@ func (p *prober) probeOperation(ctx context.Context, o *Operation) {
 // Hash is the digest of a declaration and everything Postgres knows about its schemas: tables, views, policies,
 // constraints, functions and privileges.
 func Hash(ctx context.Context, tx pgx.Tx, decl *Declaration) (string, error) {
-	schemas := []string{quote(decl.Schema)}
-	if decl.Source.Schema != "" {
-		schemas = append(schemas, quote(decl.Source.Schema))
-	}
+	schemas := append([]string{decl.Schema}, decl.Source.Schema...)
 	for _, o := range decl.Operations {
-		if schema, _ := decl.splitFunction(o.Function); !slices.Contains(schemas, quote(schema)) {
-			schemas = append(schemas, quote(schema))
-		}
+		of, _ := decl.splitFunction(o.Function)
+		schemas = appendNew(schemas, of...)
 	}
 	var catalog string
-	if err := tx.QueryRow(ctx, hashSQL, schemas).Scan(&catalog); err != nil {
+	if err := tx.QueryRow(ctx, hashSQL, each(schemas, func(schema string) string { return quote(schema) })).Scan(&catalog); err != nil {
 		return "", fmt.Errorf("hash the catalog: %w", err)
 	}
 

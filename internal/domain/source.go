@@ -12,9 +12,9 @@ import (
 
 // SourceDecl says where the rows behind a domain's views are: in somebody else's tables, which are not altered.
 type SourceDecl struct {
-	// Schema of the tables.
-	Schema string `yaml:"schema"`
-	// Accounts is the table of people, "" if rows only carry their key.
+	// Schema of the tables. Of several, the first is the main one.
+	Schema Schemas `yaml:"schema"`
+	// Accounts is the table of people, "" if rows only carry their key. In another schema, it has that before its name.
 	Accounts string `yaml:"accounts"`
 	// Login is a column of Accounts: who is called so in Alfred is that account, unless alfred_accounts maps them. "" if
 	// only that does.
@@ -24,7 +24,7 @@ type SourceDecl struct {
 	UTC bool `yaml:"utc"`
 }
 
-// source is the tables of another schema, and who owns their rows.
+// source is the tables of other schemas, and who owns their rows.
 type source struct {
 	decl     *Declaration
 	cat      *catalog
@@ -39,8 +39,8 @@ type source struct {
 }
 
 func newSource(decl *Declaration, cat *catalog) (*source, error) {
-	if len(cat.tables) == 0 {
-		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
+	if schema, found := cat.emptySchema(); found {
+		return nil, fmt.Errorf("schema %q does not exist or has no tables", schema)
 	}
 	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
 	for i := range decl.Entities {
@@ -60,8 +60,8 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 
 func (s *source) findAccounts() error {
 	if name := s.decl.Source.Accounts; name != "" {
-		if s.accounts = s.cat.table(name); s.accounts == nil {
-			return fmt.Errorf("accounts: table %s.%s does not exist", s.decl.Source.Schema, name)
+		if s.accounts = s.cat.named(name); s.accounts == nil {
+			return fmt.Errorf("accounts: %w", s.cat.missing(name))
 		}
 		if len(s.accounts.primary) != 1 {
 			return fmt.Errorf("accounts: %s has no key of one column", name)
@@ -87,11 +87,6 @@ func (s *source) findAccounts() error {
 	}
 
 	return nil
-}
-
-// relation is a table with its schema, as SQL.
-func (s *source) relation(t *catalogTable) string {
-	return quote(s.decl.Source.Schema, t.Name)
 }
 
 // ownedSQL is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
@@ -222,7 +217,7 @@ type parent struct {
 func (s *source) parents(t *catalogTable) (found []parent) {
 	for _, fk := range t.foreignKeys {
 		above, e := s.cat.table(fk.Table), s.entities[fk.Table]
-		if fk.Schema == s.decl.Source.Schema && above != nil && !t.mayBeNull(fk.Columns) && (e == nil || !e.Reference) {
+		if above != nil && !t.mayBeNull(fk.Columns) && (e == nil || !e.Reference) {
 			found = append(found, parent{fk, above})
 		}
 	}
@@ -271,7 +266,7 @@ func (s *source) namesAccounts(t *catalogTable, column string) bool {
 func (s *source) accountColumns(t *catalogTable) []string {
 	var columns []string
 	for _, fk := range t.foreignKeys {
-		if s.accounts != nil && fk.Schema == s.decl.Source.Schema && fk.Table == s.accounts.Name && len(fk.Columns) == 1 && fk.Targets[0] == s.account.Name {
+		if s.accounts != nil && len(fk.Columns) == 1 && s.cat.leadsToPerson(fk, s.accounts) {
 			columns = append(columns, fk.Columns[0])
 		}
 	}
@@ -331,6 +326,8 @@ func (s *source) viewKey(t *catalogTable) []string {
 // whyNoView says why no view can show a table, "" if one can.
 func (s *source) whyNoView(t *catalogTable) string {
 	switch {
+	case t.Beyond:
+		return "its schema only says who people are"
 	case len(s.viewKey(t)) == 0 && t.View:
 		return "no column is known to tell its rows apart; name one that does under key"
 	case len(s.viewKey(t)) == 0:

@@ -24,10 +24,10 @@ func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []s
 }
 
 func views(ctx context.Context, db DB, decl *Declaration) (s *source, sql string, err error) {
-	if decl.Source.Schema == "" {
+	if decl.Source.Schema == nil {
 		return nil, "", errors.New("the declaration names no source, the schema of the tables")
 	}
-	if decl.Source.Schema == decl.Schema {
+	if slices.Contains(decl.Source.Schema, decl.Schema) {
 		return nil, "", errors.New("the views need a schema of their own: schema and source are the same")
 	}
 	tx, err := db.Begin(ctx)
@@ -38,7 +38,7 @@ func views(ctx context.Context, db DB, decl *Declaration) (s *source, sql string
 	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil { // so that Postgres prints names with their schemas
 		return nil, "", fmt.Errorf("write views: %w", err)
 	}
-	cat, err := readCatalog(ctx, tx, decl.Source.Schema)
+	cat, err := readCatalog(ctx, tx, decl.Source.Schema, decl.Source.Accounts)
 	if err == nil {
 		s, err = newSource(decl, cat)
 	}
@@ -71,16 +71,21 @@ var viewsSQL string
 // writeViews fills in the template.
 func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 	data := struct {
-		Schema, Source, Role, File string
-		Made                       string // what the schema's comment says of how its views were made
-		Account                    string // the type of an account's key, "" if everything is shared
-		Login                      *loginSQL
-		Types                      []*viewedType
-		Operations                 []operationSQL
-		Settled                    []handOver // the function that runs deferred triggers, if there are any
-	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Role: ViewRole(s.decl.Schema)}
+		Schema, Role, File string
+		Source             Schemas
+		Used               []string // the schemas of which some tables are read
+		Made               string   // what the schema's comment says of how its views were made
+		Account            string   // the type of an account's key, "" if everything is shared
+		Login              *loginSQL
+		Types              []*viewedType
+		Operations         []operationSQL
+		Settled            []handOver // the function that runs deferred triggers, if there are any
+	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Used: slices.Clone(s.decl.Source.Schema), Role: ViewRole(s.decl.Schema)}
 	if s.account != nil {
 		data.Account, data.Login = s.account.FullType, s.login()
+	}
+	if data.Login != nil {
+		data.Used = appendNew(data.Used, s.accounts.Schema)
 	}
 	for i := range s.decl.Entities {
 		v, err := s.newViewedType(&s.decl.Entities[i])
@@ -89,7 +94,7 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 		}
 		data.Types = append(data.Types, v)
 	}
-	if t := find(s.cat.tables, func(t *catalogTable) bool { return t.Defers }); t != nil {
+	if t := find(s.cat.tables, func(t *catalogTable) bool { return t.Defers && !t.Beyond }); t != nil {
 		data.Settled = []handOver{{Function: s.function(settle) + "()", Owner: t.Owner}}
 	}
 	for _, f := range functions {
@@ -115,9 +120,9 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 func (s *source) viewWords() template.FuncMap {
 	return template.FuncMap{
 		"role": func() string { return quote(ViewRole(s.decl.Schema)) }, "schema": func() string { return quote(s.decl.Schema) },
-		"source": func() string { return s.decl.Source.Schema }, "settings": s.settings, "own": s.function,
+		"sources": func() string { return strings.Join(each(s.decl.Source.Schema, literalSQL), ", ") }, "settings": s.settings, "own": s.function,
 		"quote": func(name string) string { return quote(name) }, "literal": literalSQL, "join": strings.Join, "names": quoteAll, "listed": listed,
-		"relation": s.relation, "view": s.view, "key": s.viewKey, "keyColumn": s.keyColumn, "ownerColumn": func(t *catalogTable) string { return s.columns[t] },
+		"relation": (*catalogTable).sql, "view": s.view, "key": s.viewKey, "keyColumn": s.keyColumn, "ownerColumn": func(t *catalogTable) string { return s.columns[t] },
 		"may": (*EntityDecl).may, "privilege": func(v Verb) string { return map[Verb]string{Create: "INSERT", Update: "UPDATE"}[v] },
 	}
 }
@@ -168,7 +173,7 @@ func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
 func (v *viewedType) check() error {
 	e, t := v.Decl, v.Table
 	if t == nil {
-		return fmt.Errorf("table %s.%s does not exist", v.decl.Source.Schema, e.Table)
+		return v.cat.missing(e.Table)
 	}
 	switch why := v.whyNoView(t); {
 	case why != "":
@@ -198,18 +203,6 @@ func (v *viewedType) check() error {
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
 
-// settings are those of functions that run what the owner wrote: triggers and functions may name things without their
-// schema, and take the session for one in UTC, to which Postgres also turns times that lose their zone.
-func (s *source) settings() string {
-	schemas := appendNew([]string{s.decl.Source.Schema, "public"}, s.cat.extensions...)
-	set := "SET search_path = " + quoteAll(append(schemas, "pg_temp"))
-	if s.decl.Source.UTC {
-		set += " SET timezone = 'UTC'"
-	}
-
-	return set
-}
-
 func (s *source) notef(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
@@ -226,12 +219,18 @@ func (v *viewedType) combinedColumns() []string {
 
 // noteRemarks notes what the owner has to know about a table.
 func (v *viewedType) noteRemarks() {
-	if v.Table.RLS {
-		v.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
-			v.Table.Name, quote(ViewRole(v.decl.Schema)), v.relation(v.Table), quote(ViewRole(v.decl.Schema)))
-	}
+	v.notePolicies(v.Table)
+	v.noteOwners()
 	if v.Table.View {
 		v.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", v.Table.Name)
+	}
+}
+
+// notePolicies notes that a table's own policies also hold for the role that owns the views.
+func (s *source) notePolicies(t *catalogTable) {
+	if role := quote(ViewRole(s.decl.Schema)); t.RLS {
+		s.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
+			t.Name, role, t.sql(), role)
 	}
 }
 

@@ -28,15 +28,15 @@ func trustedFunctions(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrap
 			if !o.Trusted || one.named == "" {
 				continue
 			}
-			schema, name := decl.splitFunction(one.named)
-			candidates, err := functions(ctx, tx, schema, name)
+			schemas, name := decl.splitFunction(one.named)
+			candidates, err := functions(ctx, tx, schemas, name)
 			if err != nil {
 				return nil, err
 			}
 			if len(candidates) != 1 {
-				return nil, fmt.Errorf("operation %s: there are %d functions %s.%s, and one is needed", o.Name, len(candidates), schema, name)
+				return nil, fmt.Errorf("operation %s: there are %d functions %s, and one is needed", o.Name, len(candidates), schemas.before(name))
 			}
-			found = append(found, wrappedFunction{candidates[0], o, quote(schema, name), one.into})
+			found = append(found, wrappedFunction{candidates[0], o, quote(candidates[0].Schema, name), one.into})
 		}
 	}
 
@@ -46,6 +46,7 @@ func trustedFunctions(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrap
 // operationSQL is the wrapper by which alfred_tenant calls one of the owner's functions.
 type operationSQL struct {
 	Decl                       *OperationDecl
+	Schema                     string // of the function
 	Wrapper, Arguments, Result string
 	Call                       string
 	Keys                       []rowKey // arguments that are keys
@@ -66,7 +67,7 @@ func (s *source) operation(f wrappedFunction) operationSQL {
 	s.remarkOperation(f)
 	parts := s.keyParts(f)
 	made := operationSQL{
-		Decl: f.decl, Wrapper: f.into, Arguments: s.addZones(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: s.tableOf(f.decl.On),
+		Decl: f.decl, Schema: f.Schema, Wrapper: f.into, Arguments: s.addZones(f.Arguments), Result: f.Result, Split: len(parts) > 0, On: s.tableOf(f.decl.On),
 		HandOver: handOver{s.function(f.into), f.Owner, s.account != nil},
 	}
 	if made.Split {

@@ -86,7 +86,7 @@ func (v *viewedType) Guards() []pointing {
 			if err != nil {
 				continue
 			}
-			rows = fmt.Sprintf("%s AS p WHERE %s", v.relation(target), condition)
+			rows = fmt.Sprintf("%s AS p WHERE %s", target.sql(), condition)
 		}
 		found = append(found, pointing{Into: fromNew(fk.Columns), Was: listed(fk.Columns, "OLD.%s", ", "), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
 	}
@@ -191,13 +191,7 @@ func (s *source) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
 	})
 }
 
-func (s *source) declOf(fk catalogFK) *EntityDecl {
-	if fk.Schema != s.decl.Source.Schema {
-		return nil
-	}
-
-	return s.entities[fk.Table]
-}
+func (s *source) declOf(fk catalogFK) *EntityDecl { return s.entities[fk.Table] }
 
 // Released are the view's columns that are set to null when the row they reference is deleted. What is shared and nobody's is not
 // written to set them again.
@@ -255,7 +249,7 @@ func (v *viewedType) guardedKeys() []catalogFK {
 	var found []catalogFK
 	for _, fk := range v.Table.foreignKeys {
 		target := v.cat.table(fk.Table)
-		if fk.Schema != v.decl.Source.Schema || target == nil || !v.hasOwner(target) {
+		if target == nil || !v.hasOwner(target) {
 			continue
 		}
 		set := func(name string) bool { return slices.Contains(v.Decl.Columns, name) }

@@ -69,7 +69,7 @@ type Source struct {
 	Pool   *pgxpool.Pool
 	Bound  *domain.Domain
 	Domain string // name or path
-	Views  string // schema of the tables, if they are accessed through views
+	Viewed bool   // the tables are accessed through views
 	// Schema returns the SQL that creates the domain's tables as a snapshot has them, for a replay; nil for a built-in domain.
 	Schema func(ctx context.Context, snapshot string) (string, error)
 }
@@ -117,7 +117,7 @@ func (src *Source) readIn(ctx context.Context, tx pgx.Tx, session uuid.UUID, who
 		return nil, err
 	}
 	c := Case{Case: slug(cmp.Or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
-	p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
+	p := &past{tx: tx, bound: src.Bound, viewed: src.Viewed, user: user, whole: whole}
 	if first := turns[0].Number; first > 1 {
 		p.notes = append(p.notes, fmt.Sprintf("it begins with turn %d: the conversation that it was forked from is forgotten", first))
 	}
@@ -156,7 +156,7 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	if p.source != "" {
+	if p.viewed {
 		if err := p.writeAccount(ctx, &b); err != nil {
 			return "", err
 		}

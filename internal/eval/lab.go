@@ -173,7 +173,7 @@ END $$`
 // attach creates the views of a domain that uses them.
 func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
 	decl, err := domain.Load(s.declaration.folder, s.declaration.file)
-	if err != nil || decl.Source.Schema == "" {
+	if err != nil || decl.Source.Schema == nil {
 		return err
 	}
 	sql, _, err := domain.Views(ctx, pool, decl)
@@ -184,15 +184,9 @@ func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
 	return domain.Attach(ctx, pool, decl, sql)
 }
 
-// open binds the domain to a trial's database; source is the schema of its tables if they are accessed through views.
-func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Domain, source string, err error) {
-	decl, err := domain.Load(s.declaration.folder, s.declaration.file)
-	if err != nil {
-		return nil, "", err
-	}
-	bound, err = domain.Bind(ctx, pool, decl)
-
-	return bound, decl.Source.Schema, err
+// open binds the domain to a trial's database.
+func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
+	return domain.Open(ctx, pool, s.declaration.folder, s.declaration.file)
 }
 
 // Use takes the declaration, which is beside the suite unless it is built in, from elsewhere: another one of the same tables,

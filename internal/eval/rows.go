@@ -33,7 +33,7 @@ type table struct {
 type past struct {
 	tx     pgx.Tx
 	bound  *domain.Domain
-	source string // schema of the tables, if they are accessed through views
+	viewed bool // the tables are accessed through views
 	user   uuid.UUID
 	whole  bool     // include all shared rows
 	notes  []string // what could not be rolled back
@@ -94,11 +94,7 @@ SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_att
                  WHERE i.indrelid = $1::text::regclass AND i.indisunique AND i.indnatts = 1 AND i.indpred IS NULL), '{}')`
 
 func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
-	schema := p.bound.Schema
-	if p.source != "" {
-		schema = p.source
-	}
-	t := &table{entity: e, viewed: p.source != "", name: pgx.Identifier{schema, e.Table}.Sanitize()}
+	t := &table{entity: e, viewed: p.viewed, name: e.Stored.Sanitize()}
 	if err := p.tx.QueryRow(ctx, columnsOf, t.name).Scan(&t.columns, &t.serial, &t.key, &t.unique); err != nil {
 		return nil, err
 	}

@@ -93,14 +93,13 @@ func (t *trial) holdConversation(ctx context.Context, address string) (err error
 	}
 	defer pool.Close()
 	t.pool = pool
-	var source string
-	if t.bound, source, err = t.suite.open(ctx, pool); err != nil {
+	if t.bound, err = t.suite.open(ctx, pool); err != nil {
 		return err
 	}
 	if err := errors.Join(t.seed(ctx), t.clock(ctx)); err != nil {
 		return err
 	}
-	if t.watch, err = startWatch(ctx, pool, t.bound, source, t.reader.Read); err != nil {
+	if t.watch, err = startWatch(ctx, pool, t.bound, t.reader.Read); err != nil {
 		return err
 	}
 	stop, err := t.startWorker(ctx)

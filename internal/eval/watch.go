@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -25,8 +24,6 @@ var watchSQL string
 type watch struct {
 	pool   *pgxpool.Pool
 	asUser pg.Run // runs reads as the user
-	// schema contains the tables, which may be accessed through views in another schema.
-	schema string
 	bound  *domain.Domain
 	// own are the keys of the rows that the user has seen so far, by relation.
 	own map[string]map[string]bool
@@ -41,11 +38,11 @@ type write struct {
 	New      json.RawMessage `json:"new,omitempty"`
 }
 
-func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, source string, asUser pg.Run) (*watch, error) {
+func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, asUser pg.Run) (*watch, error) {
 	if _, err := pool.Exec(ctx, watchSQL); err != nil {
 		return nil, fmt.Errorf("watch the tables: %w", err)
 	}
-	w := &watch{pool: pool, asUser: asUser, schema: cmp.Or(source, bound.Schema), bound: bound}
+	w := &watch{pool: pool, asUser: asUser, bound: bound}
 	var err error
 	w.own, err = w.keys(ctx)
 
@@ -103,9 +100,10 @@ func (w *watch) rowsOfOthers(ctx context.Context, writes []write) ([]write, erro
 
 // entity is the type with an owner whose rows a relation holds.
 func (w *watch) entity(relation string) *domain.Entity {
-	schema, table, _ := strings.Cut(relation, ".")
-	if e := w.bound.ByTable(table); schema == w.schema && e != nil && !e.Reference {
-		return e
+	for _, e := range w.bound.Entities {
+		if strings.Join(e.Stored, ".") == relation && !e.Reference {
+			return e
+		}
 	}
 
 	return nil
@@ -123,7 +121,7 @@ func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 			if err != nil {
 				return err
 			}
-			own[w.schema+"."+e.Table] = setOf(keys)
+			own[strings.Join(e.Stored, ".")] = setOf(keys)
 		}
 
 		return nil

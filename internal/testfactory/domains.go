@@ -60,10 +60,12 @@ type Viewed struct {
 	Notes []string
 }
 
-// Views declares a schema as init does, attaches its views and binds them. The reviews change the declaration's text.
+// Views declares a schema, or several with commas between, as init does, attaches its views and binds them. The reviews change the
+// declaration's text.
 func Views(t testing.TB, db domain.DB, schema string, reviews ...*strings.Replacer) *Viewed {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), db, schema, "")
+	schemas := strings.Split(schema, ",")
+	text, err := domain.InitViews(t.Context(), db, schemas[0], "", schemas[1:]...)
 	require.NoError(t, err)
 	v, reviewed := &Viewed{Text: text}, text
 	for _, review := range reviews {

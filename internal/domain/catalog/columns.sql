@@ -1,7 +1,7 @@
--- The columns of a schema's tables and views.
+-- The columns of tables and views.
 -- A domain type counts as the type below it and those it stands on, with its length and digits; its own name is kept in type. Without a length, character would be character(1)
 -- in a cast: format_type(..., -1) calls it bpchar, which is as long as the value.
-SELECT c.relname::text, a.attname::text, format_type(a.atttypid, -1),
+SELECT c.oid, a.attname::text, format_type(a.atttypid, -1),
        CASE WHEN t.typtypmod <> -1 THEN format_type(b.oid, t.typtypmod) ELSE format_type(a.atttypid, a.atttypmod) END,
        CASE WHEN b.typname = 'citext' THEN 'citext' ELSE format_type(b.oid, -1) END, NOT a.attnotnull AND NOT chain.filled, chain.filled,
        a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL,
@@ -31,5 +31,5 @@ CROSS JOIN LATERAL (
                  WHERE k.contype = 'c' AND k.contypid IN (SELECT oid FROM types) ORDER BY k.contypid, k.conname) AS rules FROM types) AS chain
 JOIN pg_catalog.pg_type AS b ON b.oid = chain.base
 LEFT JOIN pg_catalog.pg_type AS elem ON elem.oid = b.typelem
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
-ORDER BY c.relname, a.attnum
+WHERE c.oid = ANY ($1::oid[])
+ORDER BY c.oid, a.attnum

@@ -2,7 +2,7 @@
 -- columns of every constraint in the database, which takes seconds. A foreign key to a partitioned table has a copy for
 -- each partition, which is left out, as are an index's columns that are only carried along. One that only the partitions
 -- of a table have is the table's: their rows are its rows.
-SELECT x.conrelid, x.contype::text, x.expr, x.confrelid, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''), x.targets, x.confdeltype::text
+SELECT x.conrelid, x.contype::text, x.expr, x.confrelid, x.columns, coalesce(fn.nspname || '.' || f.relname, ''), x.targets, x.confdeltype::text
 FROM (
     SELECT k.conrelid, k.confrelid, k.contype, k.confdeltype,
            (SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n)

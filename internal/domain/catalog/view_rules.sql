@@ -1,6 +1,6 @@
--- The query trees of a schema's views, and of the views below them.
+-- The query trees of views, and of the views below them.
 WITH RECURSIVE views AS (
-    SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relkind IN ('v', 'm') AND c.relnamespace = to_regnamespace(quote_ident($1))
+    SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relkind IN ('v', 'm') AND c.oid = ANY ($1::oid[])
     UNION
     SELECT b.oid FROM views AS v
     JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = v.oid
