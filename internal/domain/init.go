@@ -175,8 +175,10 @@ func (w *initWriter) choose() {
 		}
 		w.Entities = append(w.Entities, e)
 	}
-	if w.source != nil { // some are left out, and all have their types by now
-		w.pair(each(w.Entities, func(e *initEntity) *catalogTable { return e.Table }))
+	if w.source != nil { // some are left out, to which no column of a view leads, and all have their types by now
+		chosen := each(w.Entities, func(e *initEntity) *catalogTable { return e.Table })
+		maps.DeleteFunc(w.source.entities, func(name string, _ *EntityDecl) bool { return !slices.Contains(chosen, w.cat.table(name)) })
+		w.pair(chosen)
 	}
 	for _, e := range w.Entities {
 		e.findColumns()

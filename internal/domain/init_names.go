@@ -17,7 +17,7 @@ var (
 		`django_|ir_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token;
 	// grantNames are of columns of logins by another program.
-	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password_reset|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
+	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password(_reset)?|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
 	grantNames  = regexp.MustCompile(`^(access|refresh|id)_token$`)
 	wholeNames  = []string{"name", "display_name", "full_name", "bezeichnung", "nom", "nombre", "nome", "naam", "nazwa"}

@@ -328,3 +328,19 @@ func TestInitFollowsManyWaysToAnOwner(t *testing.T) {
 	require.NotContains(t, text, "reference: true")
 	require.Contains(t, text, "t20_3")
 }
+
+// A row whose key is that of a row of a table that is left out is called by what it says itself. Passwords are left out.
+func TestInitCallsNothingByWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA staff; CREATE TABLE staff.users (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE staff.humans (id integer PRIMARY KEY, pass text);
+CREATE TABLE staff.passwords (user_id integer PRIMARY KEY REFERENCES staff.users, digits text NOT NULL);
+CREATE TABLE staff.clerks (human_id integer PRIMARY KEY REFERENCES staff.humans, job text NOT NULL);
+CREATE TABLE staff.cases (id integer PRIMARY KEY, user_id integer NOT NULL UNIQUE REFERENCES staff.users, human_id integer NOT NULL UNIQUE REFERENCES staff.humans, clerk_id integer NOT NULL REFERENCES staff.clerks, name text NOT NULL)`)
+	d := bound(t, tx, "staff")
+	require.Contains(t, d.Text, "# left out, humans: each of its rows is that of one row of")
+	require.Contains(t, d.Text, "# left out, passwords: by its name, its rows let people or programs in")
+	require.NotContains(t, d.Text, "human_key")
+	require.Contains(t, d.Text, `label: "{job}"`)
+}
