@@ -85,11 +85,19 @@ func (c *catalog) missing(name string) error {
 			called = append(called, t.Name)
 		}
 	}
-	if len(called) > 0 {
+	switch {
+	case len(called) > 0:
 		return fmt.Errorf("table %s is called %s here", name, strings.Join(called, " or "))
+	case strings.Contains(name, "."):
+		return fmt.Errorf("table %s does not exist", name)
 	}
 
 	return fmt.Errorf("table %s does not exist", c.schemas.before(name))
+}
+
+// shown are the schemas of which views may show a table.
+func (c *catalog) shown() []string {
+	return slices.DeleteFunc(slices.Clone([]string(c.schemas)), c.signsIn)
 }
 
 // signsIn reports whether a further schema is the one by which Supabase signs people in: it is part of no program, and what it knows of

@@ -115,7 +115,7 @@ func TestAccountsOfAnotherSchema(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, based)
 	_, err := domain.InitViews(t.Context(), tx, "base", "base_auth.people")
-	require.ErrorContains(t, err, "accounts: table base.base_auth.people does not exist")
+	require.ErrorContains(t, err, "accounts: table base_auth.people does not exist")
 	listed, err := domain.InitViews(t.Context(), tx, "base", "base_auth.users", "base_auth")
 	require.NoError(t, err)
 	require.Contains(t, listed, "\n# left out, identities: its schema only says who people are")

@@ -80,7 +80,7 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 		Types              []*viewedType
 		Operations         []operationSQL
 		Settled            []handOver // the function that runs deferred triggers, if there are any
-	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Used: slices.Clone(s.decl.Source.Schema), Role: ViewRole(s.decl.Schema)}
+	}{Schema: s.decl.Schema, Source: s.decl.Source.Schema, Used: s.cat.shown(), Role: ViewRole(s.decl.Schema)}
 	if s.account != nil {
 		data.Account, data.Login = s.account.FullType, s.login()
 	}
