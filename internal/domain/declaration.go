@@ -117,6 +117,9 @@ func Load(fsys fs.FS, file string) (*Declaration, error) {
 		return nil, yamlError(file, err)
 	}
 	decl := &Declaration{file: file, source: string(source), root: root}
+	if node := decl.node("$.schema[0]"); node != nil {
+		return nil, &CheckError{File: file, Problems: []Problem{{decl.line("$.schema"), "schema: views and tables stand in one schema; only source.schema, that of the tables behind views, may be several"}}}
+	}
 	if err := yaml.NewDecoder(bytes.NewReader(source), yaml.Strict()).Decode(decl); err != nil {
 		return nil, yamlError(file, err)
 	}
@@ -174,15 +177,27 @@ func (d *Declaration) readSnippets(fsys fs.FS) error {
 // line returns the line of a YAML path, or of the nearest existing parent; 0 if nothing exists.
 func (d *Declaration) line(at string) int {
 	for d.root != nil && at != "$" && at != "" {
-		if p, err := yaml.PathString(at); err == nil {
-			if node, err := p.FilterFile(d.root); err == nil && node != nil {
-				return node.GetToken().Position.Line
-			}
+		if node := d.node(at); node != nil {
+			return node.GetToken().Position.Line
 		}
 		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
 	}
 
 	return 0
+}
+
+// node is what stands at a YAML path, nil for nothing.
+func (d *Declaration) node(at string) ast.Node {
+	p, err := yaml.PathString(at)
+	if err != nil {
+		return nil
+	}
+	node, err := p.FilterFile(d.root)
+	if err != nil {
+		return nil
+	}
+
+	return node
 }
 
 // CheckError lists every difference between a declaration and the catalog.

@@ -87,6 +87,8 @@ func TestSourcesOfSeveralSchemas(t *testing.T) {
 		_, _, err = domain.Views(t.Context(), tx, decl)
 		require.ErrorContains(t, err, refused)
 	}
+	_, err = domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.Replace(text, `schema: "Sales_alfred"`, `schema: [Sales, Person]`, 1))}}, "d.yaml")
+	require.ErrorContains(t, err, "d.yaml:4: schema: views and tables stand in one schema")
 	exec(t, tx, `CREATE TABLE "Sales"."Sales_Note" (id integer PRIMARY KEY)`)
 	_, err = domain.InitViews(t.Context(), tx, "Sales", "", "Production", "Person")
 	require.ErrorContains(t, err, "tables Sales.Note and Sales.Sales_Note would both be called Sales_Note")
