@@ -57,7 +57,7 @@ func conditionSQL(s *statement, e *domain.Entity, c *condition) string {
 	case c.isLookup(e):
 		return lookupCondition(s, e, c)
 	default:
-		return "(" + columnCondition(s, e, c) + ")"
+		return "(" + columnCondition(s, e, c) + storedCondition(s, e, c) + ")"
 	}
 }
 
@@ -73,7 +73,7 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	case c.op == opIsNotNull:
 		return sql + " IS NOT NULL"
 	case c.op == opIn:
-		return sql + " = ANY(" + s.castList(c.texts, sqlType) + ")"
+		return s.anyOf(sql, c.texts, sqlType)
 	case c.op == opNotIn:
 		return sql + " <> ALL(" + s.castList(c.texts, sqlType) + ")"
 	case c.op == opILike:

@@ -136,7 +136,7 @@ func (t *Tools) imagesByKey(reads *pg.Batch, keys map[*domain.Entity][]string, l
 func queueImages(reads *pg.Batch, e *domain.Entity, read string, by *domain.Column, keys []string, lock bool, take func(map[string]image)) {
 	s := &statement{}
 	s.add("SELECT ", e.Qualified(e.Key), "::text, ", read, " FROM ", e.SQL(),
-		" WHERE ", e.Owned(), " AND ", s.in(e.Qualified(by), keys, by.Type), " ORDER BY ", e.Qualified(e.Key))
+		" WHERE ", e.Owned(), " AND ", s.pointsAt(e, by, keys), " ORDER BY ", e.Qualified(e.Key))
 	if lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}

@@ -353,7 +353,7 @@ func loadChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents *
 	keys := parents.keys()
 	found, err := load(ctx, tx, child.Entity, &query{
 		sel:   wholeRow(child.Entity),
-		where: func(s *statement) string { return s.in(child.Entity.Qualified(child.FK), keys, child.FK.Type) },
+		where: func(s *statement) string { return s.pointsAt(child.Entity, child.FK, keys) },
 		first: inOrder(child.Entity, child.FK, keys), // the reference may be hidden, or be written differently from the key that it equals
 		paged: true,
 	})

@@ -50,6 +50,11 @@ func (s *statement) castList(texts []string, sqlType string) string {
 	return s.value(texts) + "::text[]::" + sqlType + "[]"
 }
 
+// anyOf is the condition that a column, given as SQL, has one of the values, which the planner sees.
+func (s *statement) anyOf(column string, texts []string, sqlType string) string {
+	return column + " = ANY(" + s.castList(texts, sqlType) + ")"
+}
+
 // in is the condition that a column, given as SQL, has one of the values. As a subquery their number is unknown to the
 // planner, which would otherwise plan for each number anew, at a third of a statement's cost.
 func (s *statement) in(column string, texts []string, sqlType string) string {

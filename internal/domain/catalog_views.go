@@ -101,7 +101,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx) error {
 	)
 	into := []any{&relation, &number, &name, &base.Type, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &schema, &table}
 
-	return eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
+	err = eachRow(ctx, tx, "tables of views", viewColumnsSQL, []any{bases}, into, func() error {
 		c.attributes[origin{relation, number}] = name
 		base.below = below{schema, table, name}
 		for _, at := range shown[origin{relation, number}] {
@@ -119,6 +119,11 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx) error {
 
 		return nil
 	})
+	for _, t := range c.tables {
+		t.setStoredAside()
+	}
+
+	return err
 }
 
 // traceColumns finds where the columns of views come from; those that a view computes come from nowhere.

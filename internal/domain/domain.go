@@ -239,6 +239,8 @@ type Column struct {
 	Unfolded bool
 	// Repeats: of a view, it says no more than another column, which points to the row that it is part of the key of.
 	Repeats bool
+	// Pair is what the column is made of if it refers to rows of one of several types, else nil.
+	Pair *Pair
 	// Expr is the SQL of a computed column, "" for a real one. It may name the table unqualified, so a statement must
 	// not alias the table. Computed columns are Generated: read and filtered, never written.
 	Expr string
@@ -251,6 +253,7 @@ type Column struct {
 	zoned  bool   // a timestamp with time zone
 	cast   string // type to read the column as, where that is not its own
 	below  below  // the table's column that a view's column shows
+	stored *Column
 }
 
 // SQL is the column as an expression of a SELECT, RETURNING or WHERE.

@@ -34,8 +34,13 @@ func (s *source) countAsDeclared() error {
 	return nil
 }
 
-// bindEpoch refuses what only views can do.
+// bindEpoch says of times what the table counts, and refuses what only views can do.
 func (b *typeBinder) bindEpoch() {
+	for name, unit := range b.own.Epoch {
+		if c := b.Column(name); c != nil {
+			c.perSecond = perSecond[unit]
+		}
+	}
 	if len(b.own.Epoch) > 0 && b.decl.Source.Schema == nil {
 		b.problemf("epoch", "epoch: only views of Alfred's show counts as times; declare a view of yours")
 	}

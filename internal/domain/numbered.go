@@ -81,7 +81,7 @@ func (b *typeBinder) bindNumbered() {
 	}
 	for name := range b.own.Words {
 		if c := b.Column(name); c != nil {
-			c.Enum = b.own.wordsOf(name)
+			c.Enum, c.words = b.own.wordsOf(name), b.own.Words[name]
 		}
 	}
 }

@@ -16,6 +16,12 @@ type PolymorphicDecl struct {
 	Types map[string]string `yaml:"types"` // its value -> type
 }
 
+// Pair is what a view makes a reference of: another column holds the key, and one more says by a word that it is one of the type's.
+type Pair struct {
+	Key, By *Column
+	Word    string
+}
+
 // names are the view's columns for such a pair, with the types that they lead to.
 func (p PolymorphicDecl) names(column string) map[string]string {
 	found := map[string]string{}
@@ -70,10 +76,10 @@ func (s *source) polymorphicKeys(t *catalogTable) (found []foldedFK) {
 // keyText is how a key looks as a text, and the type that it is then.
 type keyText struct{ form, as string }
 
-// keyTexts are those of keys that other tables may hold as texts.
+// keyTexts are those of keys that other tables may hold as texts: a number in one way, a uuid in small letters or in capitals.
 var keyTexts = map[Kind]keyText{
 	KindNumber: {`^(0|-?[1-9][0-9]{0,17})$`, "bigint"},
-	KindUUID:   {`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, "uuid"},
+	KindUUID:   {`^(?=[0-9a-f-]+$|[0-9A-F-]+$)[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`, "uuid"},
 }
 
 // mayPair reports whether a column may hold keys of a table's rows beside the word for their type.
@@ -93,7 +99,7 @@ func (fk *foldedFK) held(alias string) string {
 		return value
 	}
 
-	return fmt.Sprintf("CASE WHEN %[1]s::text ~* %[2]s THEN %[1]s::text::%[3]s END", value, literalSQL(fk.text.form), fk.text.as)
+	return fmt.Sprintf("CASE WHEN %[1]s::text ~ %[2]s THEN %[1]s::text::%[3]s END", value, literalSQL(fk.text.form), fk.text.as)
 }
 
 // owningPairs are those of a table by which alone its rows are somebody's: an address is that of whom the account or contact is.
@@ -178,6 +184,11 @@ func (b *typeBinder) bindPolymorphic() {
 	}
 	for _, column := range sortedKeys(b.own.Polymorphic) {
 		p := b.own.Polymorphic[column]
+		for word, to := range p.Types {
+			if c := b.Column(polymorphicName(column, to)); c != nil {
+				c.Pair = &Pair{Key: b.Column(column), By: b.Column(p.By), Word: word}
+			}
+		}
 		names := p.names(column)
 		keys := slices.DeleteFunc(slices.Clone(b.Columns), func(c *Column) bool { return !c.Writable || names[c.Name] == "" })
 		for i, c := range keys {

@@ -262,7 +262,7 @@ func (s *source) consulted(t *catalogTable) []*catalogTable {
 func (v *viewedType) Columns() string {
 	columns := make([]string, 0, len(v.Table.columns)+1)
 	for _, c := range v.Table.columns {
-		columns = append(columns, v.shownAs(c))
+		columns = append(append(columns, v.shownAs(c)), nonEmpty(v.asStored(c))...)
 	}
 	if v.foldsKey(v.Table) {
 		key := v.viewKey(v.Table)
@@ -301,9 +301,6 @@ func (s *source) shownAs(c *Column) string {
 
 	return "t." + quote(c.Name)
 }
-
-// inUTC reports whether a column holds UTC without saying so.
-func (s *source) inUTC(c *Column) bool { return s.decl.Source.UTC && c.lacksZone() }
 
 // foldedFK is a foreign key to the composite key of a type, or one that is the row's own key, and the view's column for it.
 type foldedFK struct {
