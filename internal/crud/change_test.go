@@ -316,6 +316,28 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "This would delete 1 task: Shop. This would delete 3 pantry items: R1, R2, R3. This can be undone. Shall I?", outcome.Approval.Text)
 	})
 
+	// Rows that are called alike are told apart, whatever each gets, and amounts stand as they will in the table.
+	t.Run("ValuesOfEachAlike", func(t *testing.T) {
+		t.Parallel()
+
+		b := setupViews(t, "bills", `CREATE SCHEMA bills;
+			CREATE TABLE bills.users (id serial PRIMARY KEY, name text NOT NULL);
+			CREATE TABLE bills.invoices (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES bills.users, number text NOT NULL UNIQUE);
+			CREATE TABLE bills.items (id serial PRIMARY KEY, invoice_id integer NOT NULL REFERENCES bills.invoices, name text NOT NULL, amount numeric(12,2) NOT NULL);
+			INSERT INTO bills.users (name) VALUES ('Ada'); INSERT INTO bills.invoices (user_id, number) SELECT 1, 'B-' || n FROM generate_series(1, 12) AS n;
+			INSERT INTO bills.items (invoice_id, name, amount) SELECT n, 'Design', 100 + n FROM generate_series(1, 12) AS n`,
+			map[string][]string{"item": {"invoice_id", "name", "amount]\n    approve: [update"}})
+		b.ok("read", vocab.ToolRead, `{"table": "items", "order_by": "amount"}`)
+		set := func(n int, amount string) vocab.Call {
+			return call(vocab.ToolUpdate, sprintf(`{"table": "items", "filters": [{"field": "id", "op": "=", "value": "item_%d"}], "set": [{"column": "amount", "value": %s}]}`, n, amount))
+		}
+		outcome := b.decide("write", set(1, "104.0"), set(2, "105.06"), set(3, "104"))
+		require.Equal(t, "This would change 2 items (amount: 104.00): Design, invoice B-1; Design, invoice B-3. This would change 1 item (amount: 105.06): Design, invoice B-2. Shall I?", outcome.Approval.Text)
+		b.nextTurn()
+		outcome = b.decide("write", set(1, "104.0"), set(2, "105.06"), set(3, "106.1"))
+		require.Equal(t, "This would change 3 items: Design, invoice B-1 (amount: 104.00); Design, invoice B-2 (amount: 105.06); Design, invoice B-3 (amount: 106.10). Shall I?", outcome.Approval.Text)
+	})
+
 	// What differs from row to row is told with the rows that it is for: 32 prices in a list of their own said nothing of any vehicle.
 	t.Run("ValuesOfEach", func(t *testing.T) {
 		t.Parallel()

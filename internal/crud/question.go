@@ -15,50 +15,89 @@ import (
 	"alfred/registry"
 )
 
+// written are rows into which calls of one kind would write the same.
+type written struct {
+	becomes string // what that is
+	rows    []map[string]any
+	labels  []string // of the first rows
+}
+
 // questionText names the first of the rows that a call and those like it would change, and what would be written into all of them; "" if
-// there are none.
+// there are none. Rows that get something each are one list, with what they get: thirteen sentences of a price read like no question.
 func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string, error) {
-	becomes, err := s.newValues(ctx, tx)
-	if err != nil {
+	groups, own, err := d.writtenAlike(ctx, tx, s)
+	if err != nil || len(own.rows) == 0 {
 		return "", err
 	}
-	var calls []*step
-	for _, one := range d.callsLike(s) {
-		other, err := one.newValues(ctx, tx)
-		if err != nil {
-			return "", err
-		}
-		if other == becomes {
-			calls = append(calls, one)
-		}
-	}
-	all := targetsOf(calls)
-	rows := each(all[:min(len(all), namedInQuestion)], maps.Clone[map[string]any])
-	if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, linksOf(s.entity.Label)...); err != nil {
+	if err := nameWritten(ctx, tx, s.entity, groups); err != nil {
 		return "", err
-	}
-	if alike(labelsOf(s.entity, rows)) { // whose each is tells them apart
-		if err := addLinkLabels(ctx, tx, s.entity, rows, furthestName, pointsTo(s.entity)...); err != nil {
-			return "", err
-		}
 	}
 	verb := map[string]string{vocab.ToolCreate: "add", vocab.ToolDelete: "delete", vocab.ToolUpdate: "change"}[s.call.Tool]
-	noun := s.entity.Name
-	if len(all) > 1 {
-		noun = s.entity.Plural
-	}
-	labels := distinctLabels(s.entity, rows)
-	for i, label := range labels {
-		labels[i] = cmp.Or(label, firstValues(s.entity, rows[i]), "one that says nothing")
-	}
+	n, noun, names := len(own.rows), s.entity.Plural, own.becomes+": "+andMore(own.labels, len(own.rows))
+	single := only(groups, func(one *written) bool { return len(one.rows) == 1 })
 	switch {
-	case len(all) == 0:
-		return "", nil
-	case len(all) == 1 && strings.EqualFold(labels[0], noun): // there is no other: the user's preferences
-		return fmt.Sprintf("This would %s the %s%s", verb, noun, becomes), nil
-	default:
-		return fmt.Sprintf("This would %s %d %s%s: %s", verb, len(all), noun, becomes, andMore(labels, len(all))), nil
+	case n == 1 && len(single) > 1:
+		n, names = len(single), ": "+joinEach(single, "; ", func(one *written) string { return one.labels[0] + one.becomes })
+	case n == 1 && strings.EqualFold(own.labels[0], s.entity.Name): // there is no other: the user's preferences
+		return fmt.Sprintf("This would %s the %s%s", verb, s.entity.Name, own.becomes), nil
+	case n == 1:
+		noun = s.entity.Name
 	}
+
+	return fmt.Sprintf("This would %s %d %s%s", verb, n, noun, names), nil
+}
+
+// writtenAlike are the rows of a call and those like it by what would be written into them, and those of the call itself.
+func (d *decision) writtenAlike(ctx context.Context, tx pgx.Tx, s *step) (groups []*written, own *written, err error) {
+	becomes, err := s.newValues(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	calls := map[string][]*step{}
+	for _, one := range d.callsLike(s) {
+		value, err := one.newValues(ctx, tx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if calls[value] == nil {
+			groups = append(groups, &written{becomes: value})
+		}
+		calls[value] = append(calls[value], one)
+	}
+	own = &written{}
+	for _, one := range groups {
+		if one.rows = targetsOf(calls[one.becomes]); one.becomes == becomes {
+			own = one
+		}
+	}
+
+	return groups, own, nil
+}
+
+// nameWritten names the first rows of each group, apart from those of all: whose each is tells them apart.
+func nameWritten(ctx context.Context, tx pgx.Tx, e *domain.Entity, groups []*written) error {
+	var rows []map[string]any
+	for _, one := range groups {
+		rows = append(rows, each(one.rows[:min(len(one.rows), namedInQuestion)], maps.Clone[map[string]any])...)
+	}
+	if err := addLinkLabels(ctx, tx, e, rows, furthestName, linksOf(e.Label)...); err != nil {
+		return err
+	}
+	if alike(labelsOf(e, rows)) {
+		if err := addLinkLabels(ctx, tx, e, rows, furthestName, pointsTo(e)...); err != nil {
+			return err
+		}
+	}
+	labels := distinctLabels(e, rows)
+	for i, label := range labels {
+		labels[i] = cmp.Or(label, firstValues(e, rows[i]), "one that says nothing")
+	}
+	for _, one := range groups {
+		n := min(len(one.rows), namedInQuestion)
+		one.labels, labels = labels[:n], labels[n:]
+	}
+
+	return nil
 }
 
 // newValues is what a call would write into its rows, " (status: present)"; "" for any but an update. Whoever agrees has to know the values
@@ -196,7 +235,7 @@ func onTheUsersClock(ctx context.Context, tx pgx.Tx, c *domain.Column, value any
 const longestValue = 80
 
 func argumentWords(c *domain.Column, value any) string {
-	text := joinEach(asList(value), ", ", func(one any) string { return argumentText(c.Kind, one) })
+	text := joinEach(asList(value), ", ", func(one any) string { return c.Padded(argumentText(c.Kind, one)) })
 
 	return registry.CleanText(text, longestValue)
 }

@@ -145,7 +145,7 @@ func TestK03ApprovedBesideRowsThatChanged(t *testing.T) {
 	}
 	asked := b.decide("write", call(vocab.ToolDelete, `{"table": "inventory", "filters": []}`), update(1, "Shopping"), update(2, "Baking")).Approval
 	require.NotNil(t, asked)
-	require.Equal(t, "This would delete 2 pantry items: flour, salt. This would change 1 task (title: Shopping): Shop. This would change 1 task (title: Baking): Bake. This can be undone. Shall I?", asked.Text)
+	require.Equal(t, "This would delete 2 pantry items: flour, salt. This would change 2 tasks: Shop (title: Shopping); Bake (title: Baking). This can be undone. Shall I?", asked.Text)
 	require.NoError(t, tx.Commit(t.Context()))
 	b.tx = begin()
 	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)

@@ -160,6 +160,18 @@ func padDecimals(number, layout string) string {
 	return number + strings.Repeat("0", missing)
 }
 
+var fewDecimals = regexp.MustCompile(`^numeric\(\d+,([1-3])\)$`)
+
+// Padded is a number with as many decimals as the column gives it: 927.0 is 927.00 where amounts are.
+func (c *Column) Padded(number string) string {
+	scale := fewDecimals.FindStringSubmatch(c.FullType)
+	if scale == nil {
+		return number
+	}
+
+	return padDecimals(number, "0."+strings.Repeat("0", int(scale[1][0]-'0')))
+}
+
 func trimZeros(number string) string {
 	if !strings.Contains(number, ".") || strings.ContainsAny(number, "eE") {
 		return number
