@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/crud"
@@ -217,6 +220,42 @@ func (s *state) repeatsApproved(call vocab.Call, asked *question) bool {
 	}
 
 	return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return s.mayRepeat(call, c.Call) })
+}
+
+// setsOtherwise reports whether the plan beside a yes sets what the user was asked about to another value: "yes, but make it 5" is no
+// plain yes, whatever a model makes of it. A click is one.
+func (u *understand) setsOtherwise(asked *question) bool {
+	if asked.chosen != "" || u.out.Think == nil {
+		return false
+	}
+
+	return slices.ContainsFunc(u.out.Think.Steps, func(step nodes.Step) bool {
+		return slices.ContainsFunc(step.ReadyCalls(), func(call vocab.Call) bool {
+			return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return u.s.mayRepeat(call, c.Call) && u.s.otherValue(call, c.Call) })
+		})
+	})
+}
+
+// otherValue reports whether two updates set a column to different values. A day is no other than a time of it, nor is a row's name than
+// its ref.
+func (s *state) otherValue(call, known vocab.Call) bool {
+	values := gjson.GetBytes(known.Args, "set").Array()
+
+	return slices.ContainsFunc(gjson.GetBytes(call.Args, "set").Array(), func(set gjson.Result) bool {
+		at := slices.IndexFunc(values, func(was gjson.Result) bool { return was.Get("column").Str == set.Get("column").Str })
+		if at < 0 {
+			return false
+		}
+		names := s.Scene(true).RefNames()
+		was, is := strings.ToLower(names.Unref(values[at].Get("value").String())), strings.ToLower(names.Unref(set.Get("value").String()))
+		if a, err := strconv.ParseFloat(was, 64); err == nil {
+			b, err := strconv.ParseFloat(is, 64)
+
+			return err == nil && a != b
+		}
+
+		return !strings.Contains(was, is) && !strings.Contains(is, was)
+	})
 }
 
 // mayBeApproved reports whether a step whose calls are left to Act may be what the user was asked about.

@@ -130,6 +130,9 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	if err != nil {
 		return nil, err
 	}
+	if u.setsOtherwise(a) {
+		u.out.Intent = "answer"
+	}
 	c.permitted = permit(u.out.Intent, a).Allowed
 	if a.kind != vocab.AskApprove || !c.permitted || u.out.Intent != "confirm" {
 		return nil, nil

@@ -225,6 +225,25 @@ turns:`+remove("intent: write", "")+remove(answers, butTheCod)+remove(answers, b
 	c.fact("Cod Peas", rows)
 }
 
+// "Yes, but make it 5" is no yes to 2, whatever a model makes of it: 2 was written, and the 5 dropped as one more way to say it.
+func TestV19AYesToAnotherValueIsNoPlainYes(t *testing.T) {
+	t.Parallel()
+	turn := func(intent, quantity string) string {
+		return `
+  - understand: {` + intent + `}
+    think: {goal: Set all, decision: plan, steps: [{type: write, subdomain: inventory, description: Set all, calls: [{tool: db_update, table: inventory, filters: [{field: quantity, op: ">", value: 0}], set: [{column: quantity, value: ` + quantity + `}]}]}]}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: quantity, op: ">", value: 0}], set: [{column: quantity, value: ` + quantity + `}]}}, {tool: step_complete, args: {summary: set}}]}
+    reply: There.`
+	}
+	c := converse(t, `
+turns:`+turn("intent: write", "2")+turn("intent: confirm, answers_question: true", "5")+turn("intent: confirm, answers_question: true", `"5.0"`)+"\n")
+	rows := `SELECT string_agg(DISTINCT quantity::int::text, ' ') FROM kitchen.inventory WHERE user_id = $2`
+	require.Contains(t, c.say("Set everything to 2").Question.Text, "(quantity: 2)")
+	require.Contains(t, c.say("Yes, but make it 5").Question.Text, "(quantity: 5)")
+	c.say("Yes, please go on and set all of them to 5.0")
+	c.fact("5", rows)
+}
+
 // What is asked beside something that has to be approved is answered with the question: nobody knew it who said no. What the
 // answer may change waits.
 func TestWhatNeedsNoAnswerIsLookedUpBeforeTheQuestion(t *testing.T) {
