@@ -248,12 +248,12 @@ func TestQuestionsSayColumnsInWords(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "camel", `CREATE SCHEMA camel;
 		CREATE TABLE camel.users (id serial PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE camel.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES camel.users, name text NOT NULL, "totalCents" integer, "dueOn" date, "VATid" text);
+		CREATE TABLE camel.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES camel.users, name text NOT NULL, "totalSum" integer, "dueOn" date, "VATid" text);
 		INSERT INTO camel.users (name) VALUES ('Ada');
-		INSERT INTO camel.orders (user_id, name) SELECT 1, 'Order ' || n FROM generate_series(1, 12) AS n`, map[string][]string{"order": {"name", `"totalCents"`, `"dueOn"`, `"VATid"`}})
+		INSERT INTO camel.orders (user_id, name) SELECT 1, 'Order ' || n FROM generate_series(1, 12) AS n`, map[string][]string{"order": {"name", `"totalSum"`, `"dueOn"`, `"VATid"`}})
 	b.read("orders")
-	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "orders", "filters": [], "set": [{"column": "VATid", "value": "X"}, {"column": "dueOn", "value": "2026-11-30"}, {"column": "totalCents", "value": 5}]}`)).Approval
-	require.Contains(t, asked.Text, "This would change 12 orders (total cents: 5, due on: Mon Nov 30, 2026, VATid: X): ")
+	asked := b.decide("write", call(vocab.ToolUpdate, `{"table": "orders", "filters": [], "set": [{"column": "VATid", "value": "X"}, {"column": "dueOn", "value": "2026-11-30"}, {"column": "totalSum", "value": 5}]}`)).Approval
+	require.Contains(t, asked.Text, "This would change 12 orders (total sum: 5, due on: Mon Nov 30, 2026, VATid: X): ")
 }
 
 // Whoever takes a change back reads what is as before, also where the line of a row does not show it.

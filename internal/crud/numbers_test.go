@@ -120,18 +120,18 @@ func TestCentsAreNoEuros(t *testing.T) {
 	t.Parallel()
 	b := setupViews(t, "cash", `CREATE SCHEMA cash;
 		CREATE TABLE cash.users (id serial PRIMARY KEY, name text NOT NULL);
-		CREATE TABLE cash.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES cash.users, name text NOT NULL, "totalCents" integer, pieces integer);
+		CREATE TABLE cash.orders (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES cash.users, name text NOT NULL, "centsTotal" integer, pieces integer);
 		INSERT INTO cash.users (name) VALUES ('Ada');
-		INSERT INTO cash.orders (user_id, name, "totalCents", pieces) VALUES (1, 'First', 17400, 1)`, map[string][]string{"order": {"name", `"totalCents"`, "pieces"}})
+		INSERT INTO cash.orders (user_id, name, "centsTotal", pieces) VALUES (1, 'First', 17400, 1)`, map[string][]string{"order": {"name", `"centsTotal"`, "pieces"}})
 	b.read("orders")
 	set := func(column, value string) string {
 		return `{"table": "orders", "filters": [{"field": "id", "op": "=", "value": "order_1"}], "set": [{"column": "` + column + `", "value": ` + value + `}]}`
 	}
 	for value, cents := range map[string]string{`"213.00"`: "21300 for 213.00", `39.9`: "3990 for 39.9", `0.05`: "5 for 0.05"} {
-		require.Equal(t, "totalCents counts cents: write "+cents+".", b.refused("write", vocab.ToolUpdate, set("totalCents", value), crud.CodeBadValue))
+		require.Equal(t, "centsTotal counts cents: write "+cents+".", b.refused("write", vocab.ToolUpdate, set("centsTotal", value), crud.CodeBadValue))
 	}
-	require.Contains(t, b.refused("read", vocab.ToolRead, `{"table": "orders", "filters": [{"field": "totalCents", "op": ">", "value": "100.00"}]}`, crud.CodeBadValue), "write 10000 for 100.00")
-	b.ok("write", vocab.ToolUpdate, set("totalCents", `21300`))
+	require.Contains(t, b.refused("read", vocab.ToolRead, `{"table": "orders", "filters": [{"field": "centsTotal", "op": ">", "value": "100.00"}]}`, crud.CodeBadValue), "write 10000 for 100.00")
+	b.ok("write", vocab.ToolUpdate, set("centsTotal", `21300`))
 	b.ok("write", vocab.ToolUpdate, set("pieces", `2.0`))
-	require.Contains(t, b.refused("write", vocab.ToolUpdate, set("totalCents", `1.234`), crud.CodeBadValue), "has to be a whole number")
+	require.Contains(t, b.refused("write", vocab.ToolUpdate, set("centsTotal", `1.234`), crud.CodeBadValue), "has to be a whole number")
 }
