@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -159,16 +160,33 @@ func (p *places) serveOne(ctx context.Context) error {
 	}
 
 	return serve(ctx, p.settings.Addr, p.logger, func(ctx context.Context, group *errgroup.Group) (http.Handler, error) {
-		return start(ctx, group, config), nil
+		return p.start(ctx, group, config), nil
 	})
 }
 
-// start makes the handler, which ends its streams when ctx is over.
-func start(ctx context.Context, group *errgroup.Group, config httpapi.Config) http.Handler {
+// start makes the handler, which ends its streams when ctx is over. Once the domain was tried anew, another takes its place; what is
+// being answered then goes on.
+func (p *places) start(ctx context.Context, group *errgroup.Group, config httpapi.Config) http.Handler {
 	config.Stopping = ctx.Done()
 	group.Go(func() error { return config.Listener.Run(ctx) })
+	var current atomic.Pointer[http.Handler]
+	current.Store(new(httpapi.New(config)))
+	group.Go(func() error {
+		program.FollowDomain(ctx, config.Pool, p.settings.Domain, config.Logger, func(ctx context.Context) {
+			newer, err := configure(ctx, p.settings, config.Pool, config.Logger)
+			if err != nil {
+				config.Logger.WarnContext(ctx, "the domain stays as it was", slog.Any("error", err))
 
-	return httpapi.New(config)
+				return
+			}
+			config.Domain, config.Rows, config.Preview, config.Search = newer.Domain, newer.Rows, newer.Preview, newer.Search
+			current.Store(new(httpapi.New(config)))
+		})
+
+		return nil
+	})
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*current.Load()).ServeHTTP(w, r) })
 }
 
 // serveMany serves the databases of the directory, each opened when it is first needed, or as soon as it answers.
@@ -208,5 +226,5 @@ func (p *places) place(ctx context.Context, group *errgroup.Group, users *direct
 		return user.ID, err
 	}
 
-	return router.API{Handler: start(ctx, group, config), Pool: config.Pool}, nil
+	return router.API{Handler: p.start(ctx, group, config), Pool: config.Pool}, nil
 }

@@ -37,8 +37,18 @@ func (c *runCommand) Help() string { return settings.Help(settings.Worker) }
 // idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
 const idleInTx = 5 * time.Second
 
-// Run works jobs until ctx ends, then stops within the grace period.
+// Run works jobs until ctx ends, then stops within the grace period. Once the domain was tried anew, it stops so and begins again.
 func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
+	for {
+		if err := c.runOnce(ctx, e, s, console); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (c *runCommand) runOnce(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	logger := c.logger(console)
 	program.WarnOfUnknownSettings(ctx, e, logger)
 	if e["GOGC"] == "" && e["GOMEMLIMIT"] == "" {
@@ -74,6 +84,7 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settin
 		return err
 	}
 	defer closeMetrics()
+	go program.FollowDomain(ctx, pool, s.Domain, logger, func(context.Context) { end() })
 
 	return engine.Run(ctx, config, index)
 }

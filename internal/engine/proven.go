@@ -47,6 +47,31 @@ func CheckProven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file stri
 	})
 }
 
+// FollowProofs calls renew each time that the domain has been tried anew, if its file here is what was tried, until ctx ends: from then
+// on a program that was bound to it before knows another file or other tables.
+func FollowProofs(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string, renew func(ctx context.Context)) {
+	decl, err := domain.Load(files, file)
+	if err != nil || domain.Embedded(files) {
+		return
+	}
+	var bound string
+	known := func(ctx context.Context) string {
+		hash, err := db.New().DomainProofGet(ctx, pool, decl.Name)
+		if err != nil { // the database is away
+			return bound
+		}
+
+		return hash
+	}
+	bound = known(ctx)
+	pg.Every(ctx, changesInterval, func(ctx context.Context) {
+		if hash := known(ctx); hash != bound && CheckProven(ctx, pool, files, file) == nil {
+			bound = hash
+			renew(ctx)
+		}
+	})
+}
+
 // Prove probes a domain and, if nothing is broken, remembers that.
 func Prove(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) (*domain.Proof, error) {
 	decl, err := domain.Load(files, file)

@@ -117,6 +117,15 @@ func CheckProven(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) err
 	return err
 }
 
+// FollowDomain calls renew each time that a domain of the owner's was tried anew, until ctx ends.
+func FollowDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string, logger *slog.Logger, renew func(ctx context.Context)) {
+	files, file := domain.Find(nameOrPath)
+	engine.FollowProofs(ctx, pool, files, file, func(ctx context.Context) {
+		logger.InfoContext(ctx, "the domain was tried anew, and is opened again", slog.String("domain", nameOrPath))
+		renew(ctx)
+	})
+}
+
 // OpenSearch opens the configured searcher. While the embedder is being changed, it uses whichever embeddings the
 // database has.
 func OpenSearch(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) (*recall.Searcher, error) {
