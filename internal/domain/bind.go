@@ -274,15 +274,19 @@ func (b *typeBinder) keyName() string {
 // bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.
 func (b *typeBinder) bindSpeakable() {
 	b.Speakable = b.own.Speakable
+	name := SpokenKey
+	if b.Key != nil && b.Key.Name == SpokenKey {
+		name = spokenCode(b.Type)
+	}
 	switch {
 	case !b.Speakable || b.Key == nil:
 	case b.Key.Kind == KindUUID:
 		b.problemf("speakable", "speakable: nobody speaks a uuid")
-	case b.Column(SpokenKey) != nil:
-		b.problemf("speakable", "speakable: there is a column %s already, which says it", SpokenKey)
+	case b.Column(name) != nil:
+		b.problemf("speakable", "speakable: there is a column %s already, which says it", name)
 	default:
 		b.Columns = append(b.Columns, &Column{
-			Name: SpokenKey, Type: "text", FullType: "text", Kind: KindText, Generated: true,
+			Name: name, Type: "text", FullType: "text", Kind: KindText, Generated: true,
 			Comment: "What people call it.", Expr: b.Key.SQL() + "::text",
 		})
 	}

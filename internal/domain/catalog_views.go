@@ -112,7 +112,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx) error {
 				at.view.from[name] = origin{relation, number}
 				at.view.inherit(at.column, &base, comment, relationComment)
 			}
-			if at.wordsNumber(relation, name, &base) { // the table's constraints are about the number
+			if at.wordsNumber(relation, name, &base) || at.numbersMoney(relation, name, &base) { // the table's constraints are about what is there
 				at.view.inherit(at.column, &base, comment, relationComment)
 			}
 		}
@@ -157,6 +157,11 @@ func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
 // wordsNumber reports whether the view shows words for a number of its only table under the same name.
 func (at viewColumn) wordsNumber(relation uint32, name string, base *Column) bool {
 	return at.column.Name == name && at.column.Kind == KindText && base.whole() && len(at.view.bases) == 1 && at.view.bases[relation]
+}
+
+// numbersMoney reports whether the view shows numbers for amounts of its only table under the same name.
+func (at viewColumn) numbersMoney(relation uint32, name string, base *Column) bool {
+	return at.column.Name == name && at.column.Kind == KindNumber && base.isMoney() && len(at.view.bases) == 1 && at.view.bases[relation]
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

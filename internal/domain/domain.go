@@ -315,8 +315,10 @@ func (d *Domain) ByType(name string) *Entity { return d.byType[name] }
 // ByTable returns the entity of a table (unqualified), or nil.
 func (d *Domain) ByTable(table string) *Entity { return d.byTable[table] }
 
-// SpokenKey is the column that shows a speakable key.
+// SpokenKey is the column that shows a speakable key, if the key itself is not called so: then it is spokenCode.
 const SpokenKey = "code"
+
+func spokenCode(entityType string) string { return entityType + "_" + SpokenKey }
 
 // versionColumn is the name under which a view exposes the version of the underlying row.
 const versionColumn = "_version"

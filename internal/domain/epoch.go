@@ -54,7 +54,7 @@ func (c *Column) counts() bool { return c.perSecond > 0 }
 func (v *viewedType) given(name string) string {
 	value := "NEW." + quote(name)
 	switch c := v.Table.column(name); {
-	case c.counts():
+	case c.counts(), c.isMoney():
 		return c.ofType(value)
 	case c.words != nil:
 		return c.inNumbers(value)

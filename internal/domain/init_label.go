@@ -42,9 +42,11 @@ func (e *initEntity) guessLabel() {
 	case e.Speakable() && e.Reference && words != nil: // what a code stands for
 		e.labelBy(words.Name)
 	case e.Speakable():
-		e.labelBy(SpokenKey)
+		e.labelBy(e.spokenKey())
 	case words != nil && !dated && !e.isLink():
 		e.labelBy(words.Name)
+	case day == nil && e.partNumber() != "":
+		e.labelBy(e.partNumber())
 	case dated && part != nil:
 		e.labelBy(part.Name)
 	default:
@@ -274,6 +276,16 @@ func (e *initEntity) number() *Column {
 	})
 }
 
+// partNumber is the number by which a row's key tells it from others within the rows that it references, as a flat of a house; "" for
+// none.
+func (e *initEntity) partNumber() string {
+	numbered := namesOf(e.Table.columns, func(c *Column) bool {
+		return c.Kind == KindNumber && !e.Table.references(c) && slices.Contains(e.Table.primary, c.Name) && numberNames.MatchString(snake(c.Name)) && len(e.scopeOf(c.Name)) > 0
+	})
+
+	return strings.Join(numbered[:min(1, len(numbered))], "")
+}
+
 // firstNamed is the text column with the first of these names that there is.
 func firstNamed(columns []*Column, names ...string) *Column {
 	for _, name := range names {
@@ -292,12 +304,26 @@ var (
 	oddNames = regexp.MustCompile(`^(key|hash)$`)
 )
 
-// Speakable guesses that people call rows by their key: a text that the table does not generate.
+// mostSaid is how long a key at most is that a trigger makes and people say, as the number of a lease: what programs make up is longer.
+const mostSaid = 12
+
+// Speakable guesses that people call rows by their key: a text that the table does not generate, or a short one that it numbers.
 func (e *initEntity) Speakable() bool {
-	if e.source == nil || e.Folded() || e.Table.column(SpokenKey) != nil {
+	if e.source == nil || e.Folded() || e.Table.column(e.spokenKey()) != nil {
 		return false
 	}
-	key := e.Table.column(e.Key()[0])
+	key, samples := e.Table.column(e.Key()[0]), e.keys[e.Table]
+	long := len(samples) == 0 || slices.ContainsFunc(samples, func(said string) bool { return len(said) > mostSaid })
+	made := key.HasDefault && (long || strings.Contains(key.Default, "("))
 
-	return key.Kind == KindText && !key.HasDefault && !idNames.MatchString(snake(key.Name)) && !oddNames.MatchString(snake(key.Name))
+	return key.Kind == KindText && !made && !idNames.MatchString(snake(key.Name)) && !oddNames.MatchString(snake(key.Name))
+}
+
+// spokenKey is the column that would show it.
+func (e *initEntity) spokenKey() string {
+	if e.Key()[0] == SpokenKey {
+		return spokenCode(e.Kind)
+	}
+
+	return SpokenKey
 }

@@ -31,7 +31,7 @@ var (
 	// secretNames are of what opens doors, or helps to.
 	secretNames = regexp.MustCompile(`(^|_)(pass_?w(or)?d|pwd|passphrase|senha|contrase(n|ñ)a|mot_?de_?passe|mdp|passwort|kennwort|wachtwoord|lösenord|has[lł]o|parola|şifre|sifre|пароль|secret|token|salt|credential|cookie)s?(_(hash|digest|salt|hint|history|key))?$|` +
 		`^(user_?)?pass$|(^|_)pass_(crypt|hash)$|(^|_)push_token(_|$)|(^|_)(api|private|secret|access|enc|encryption|session|reset|signing|activation)_?keys?$|(^|_)keys?_(hash|digest)$|^(encrypted|hashed|crypted)_|` +
-		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_?codes?$|(^|_)(totp|otp)(_|$)|^(security|concurrency)_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
+		`(^|_)(backup|recovery|reset|verification|activation|invite|invitation|auth)_?codes?$|(^|_)pin(_?(code|hash|digest))?$|(^|_)(totp|otp)(_|$)|^(security|concurrency)_stamp$|(^|_)(cvv|cvc|card_number|ssn)$`)
 	// contactNames and personalNames are of what strangers have no business to know of a person: texts, and whatever it is.
 	contactNames  = regexp.MustCompile(`(^|_)(cell|e?mail|address|street|iban)(_|\d|$)`)
 	personalNames = regexp.MustCompile(`(^|_)(phone|mobile|fax|birth|born|salary|wage)(_|\d|$)|^(birthday|dob)$`)

@@ -15,7 +15,7 @@ const displayFacts = 4
 
 var (
 	// hundredths are the types of most amounts of money: Access and SQL Server keep four decimals.
-	hundredths = regexp.MustCompile(`^numeric\(\d+,[24]\)$`)
+	hundredths = regexp.MustCompile(`^(numeric\(\d+,[24]\)|money)$`)
 	// totalNames are of the amount that counts: what there is to pay, not what it is made of.
 	totalNames = regexp.MustCompile(`^(grand_?)?total(_amount|_price)?$`)
 )
@@ -312,7 +312,7 @@ func fact(c *Column, spoken bool) string {
 func (e *initEntity) describesRow(name string) bool {
 	c := e.Table.column(name)
 
-	return c == nil || isProse(c) && !slices.Contains(e.Table.primary, name)
+	return c != nil && e.refs[name] == nil && isProse(c) && !slices.Contains(e.Table.primary, name)
 }
 
 // isProse reports whether every row has words of its own in the column.

@@ -298,9 +298,15 @@ func (s *source) shownAs(c *Column) string {
 	if s.inUTC(c) {
 		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
 	}
+	if c.isMoney() {
+		return "t." + quote(c.Name) + "::numeric AS " + quote(c.Name)
+	}
 
 	return "t." + quote(c.Name)
 }
+
+// isMoney reports whether a column holds amounts with a currency, as texts, which nobody could add up: views show the numbers.
+func (c *Column) isMoney() bool { return c.Type == "money" }
 
 // foldedFK is a foreign key to the composite key of a type, or one that is the row's own key, and the view's column for it.
 type foldedFK struct {

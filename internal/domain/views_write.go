@@ -38,6 +38,8 @@ func (v *viewedType) whyByFunction() string {
 		return "its times are counted since 1970"
 	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.words != nil }):
 		return "it shows words for numbers"
+	case slices.ContainsFunc(v.Table.columns, (*Column).isMoney):
+		return "it shows amounts of money as numbers"
 	case len(v.Decl.Cents) > 0:
 		return "it shows amounts for cents"
 	default:
