@@ -54,10 +54,14 @@ func (e *initEntity) Members() string {
 // Me is SQL for what the user's own row among the accounts is called, by which rows of several people may be found to be the user's; ""
 // where accounts have no name.
 func (w *initWriter) Me() string {
-	if w.source == nil {
+	if w.source == nil || w.source.accounts == nil {
 		return ""
 	}
-	own := find(w.Entities, func(e *initEntity) bool { return e.Table == w.source.accounts })
+	own := find(w.Entities, func(e *initEntity) bool {
+		standsIn := w.source.accounts.Beyond && slices.Equal(e.Table.primary, []string{w.source.columns[e.Table]})
+
+		return e.Table == w.source.accounts || standsIn
+	})
 	if own == nil || len(own.names) == 0 || slices.ContainsFunc(own.names, func(name string) bool { return own.Table.column(name) == nil }) {
 		return ""
 	}

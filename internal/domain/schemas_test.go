@@ -128,6 +128,7 @@ func TestAccountsOfAnotherSchema(t *testing.T) {
 	require.Contains(t, text, "\nsource: {schema: \"base\", accounts: \"base_auth.users\"} #")
 	require.Contains(t, text, "\n# left out, base_auth.users: its schema only says who people are")
 	require.Contains(t, text, `{?assigned_to:, assigned to: {_assigned_to_label}}`)
+	require.Contains(t, text, `SELECT concat_ws(' ', a.\"display_name\") FROM \"base_alfred\".\"profiles\" AS a WHERE a.\"id\" = `, "whom me means")
 
 	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.Replace(text, `"base_auth.users"`, `"base_auth.users", login: email`, 1))}}, "d.yaml")
 	require.NoError(t, err)
