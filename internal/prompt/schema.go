@@ -1,8 +1,10 @@
 package prompt
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidwall/gjson"
@@ -244,11 +246,11 @@ func columnNames(def *domain.Entity, starred ...*domain.Column) string {
 		switch {
 		case c.Hidden || c.Repeats || c == def.Key:
 		case len(c.Enum) > 0:
-			names = append(names, name+" ("+strings.Join(c.Enum, "|")+")")
+			names = append(names, name+" ("+strings.Join(c.Enum, "|")+codeWords(c)+")")
 		case c.FK != nil && c.FK.Entity != nil:
 			names = append(names, name+" ("+c.FK.Entity.Type+")")
 		case c.Form != "":
-			names = append(names, name+" ("+c.Form+")")
+			names = append(names, name+" ("+c.Form+codeWords(c)+")")
 		case isScale(c):
 			names = append(names, name+" ("+strings.TrimRight(c.Comment, ".")+")")
 		default:
@@ -276,9 +278,27 @@ func isMeasured(c *domain.Column) bool {
 	return c.Kind == domain.KindNumber && c.Comment != "" && !c.Hidden && c.FK == nil
 }
 
-// isScale reports whether the owner says what the numbers of a column with a greatest one mean: of priorities from 1 to 5,
-// either end may be the urgent one.
-func isScale(c *domain.Column) bool { return isMeasured(c) && strings.Contains(c.Check, "<") }
+// listedMeanings finds a comment that says what each number means: "0 = open, 1 = done".
+var listedMeanings = regexp.MustCompile(`(?s)(^|[^\pL\d])\d+\s*[=:–-]?\s*\pL.*[,;/]\s*\d+\s*[=:–-]?\s*\pL`)
+
+// isScale reports whether the owner says what the numbers of a column with a greatest one, or single ones, mean: of priorities from 1 to
+// 5, either end may be the urgent one.
+func isScale(c *domain.Column) bool {
+	return isMeasured(c) && (strings.Contains(c.Check, "<") || listedMeanings.MatchString(c.Comment))
+}
+
+// longestCode is how many letters a value has at most that says nothing by itself: who asks for what is open looks for an O.
+const longestCode = 3
+
+// codeWords is what the owner says of a column's codes, or of its bits, "" for words.
+func codeWords(c *domain.Column) string {
+	long := func(code string) bool { return utf8.RuneCountInString(code) > longestCode }
+	if c.Comment == "" || slices.ContainsFunc(c.Enum, long) || c.Form != "" && !strings.HasPrefix(c.Form, "bits") {
+		return ""
+	}
+
+	return ": " + strings.TrimRight(c.Comment, ".")
+}
 
 // operations lists what a write step may do to rows of its own tables besides writing them.
 func (t *page) operations(step *db.TurnSteps) []nodes.Operation {

@@ -41,6 +41,20 @@ func TestScalesAreExplainedToPlanners(t *testing.T) {
 	require.Equal(t, "- issues: title, priority (1 is most urgent), hours; hours: Of work", measuredLine(issues))
 }
 
+// A letter or a number that stands for a word is no value that a planner could guess: what is open was sought as "open".
+func TestCodesAreExplainedToPlanners(t *testing.T) {
+	t.Parallel()
+	repairs := &domain.Entity{Table: "repairs", Columns: []*domain.Column{
+		{Name: "status", Kind: domain.KindText, Enum: []string{"O", "E"}, Comment: "O offen, E erledigt"},
+		{Name: "kind", Kind: domain.KindText, Enum: []string{"roof", "door"}, Comment: "What is broken."},
+		{Name: "stage", Kind: domain.KindNumber, Comment: "0 = new, 1 = ordered."}, {Name: "rights", Kind: domain.KindNumber, Comment: "Bits: 1 read, 2 book"},
+		{Name: "features", Kind: domain.KindText, Form: "bits (0101)", Comment: "Bit 1: lift."}, {Name: "during", Kind: domain.KindText, Form: "range of dates", Comment: "When."},
+		{Name: "area", Kind: domain.KindNumber, Comment: "In m², 2 decimals."},
+	}}
+	require.Equal(t, "- repairs: status (O|E: O offen, E erledigt), kind (roof|door), stage (0 = new, 1 = ordered), rights (Bits: 1 read, 2 book), features (bits (0101): Bit 1: lift), during (range of dates), area",
+		columnsLine(repairs))
+}
+
 // Many rows in one line are told by the word that their table's name is, however it is written: [15 invoice item items] were none.
 func TestRowsAreToldByTheirTable(t *testing.T) {
 	t.Parallel()
