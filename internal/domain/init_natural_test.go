@@ -33,13 +33,13 @@ func TestInitCallsRowsByNaturalKeys(t *testing.T) {
 	exec(t, tx, flats)
 	v := bound(t, tx, "flats")
 	for entityType, label := range map[string]string{"house": "{house_code}", "unit": "{_house_label} · {no}", "lease": "{code}", "booking": "{booked:Jan 2, 2006} · {_house_label}", "kind": "{description}"} {
-		require.Equal(t, label, v.Domain.ByType(entityType).Label.String(), entityType)
+		require.Equal(t, label, v.ByType(entityType).Label.String(), entityType)
 	}
-	require.Equal(t, "{booked:Jan 2, 2006} · {_house_label} {what}{?amount: amount:{amount:0.00}}", v.Domain.ByType("booking").Display.String())
-	require.True(t, v.Domain.ByType("user").Column("pin_hash").Hidden)
+	require.Equal(t, "{booked:Jan 2, 2006} · {_house_label} {what}{?amount: amount:{amount:0.00}}", v.ByType("booking").Display.String())
+	require.True(t, v.ByType("user").Column("pin_hash").Hidden)
 	require.NotContains(t, v.Text, "{pin_hash}")
 	exec(t, tx, `INSERT INTO flats_alfred.alfred_accounts VALUES ('`+adaID+`', 'ada'), ('`+eveID+`', 'eve')`)
-	require.Equal(t, "LIN12", as(t, tx, adaID, `SELECT `+v.Domain.ByType("house").Column("house_code").SQL()+` FROM flats_alfred.houses`))
+	require.Equal(t, "LIN12", as(t, tx, adaID, `SELECT `+v.ByType("house").Column("house_code").SQL()+` FROM flats_alfred.houses`))
 }
 
 // Amounts with a currency are numbers behind views, so that they can be added up and compared, and are written as numbers.

@@ -340,7 +340,7 @@ CREATE TABLE staff.clerks (human_id integer PRIMARY KEY REFERENCES staff.humans,
 CREATE TABLE staff.cases (id integer PRIMARY KEY, user_id integer NOT NULL UNIQUE REFERENCES staff.users, human_id integer NOT NULL UNIQUE REFERENCES staff.humans, clerk_id integer NOT NULL REFERENCES staff.clerks, name text NOT NULL)`)
 	d := bound(t, tx, "staff")
 	require.Contains(t, d.Text, "# left out, humans: each of its rows is that of one row of")
-	require.Contains(t, d.Text, "# left out, passwords: by its name, its rows let people or programs in")
+	require.Contains(t, d.Text, "# left out, passwords: by its name or columns, its rows let people or programs in")
 	require.NotContains(t, d.Text, "human_key")
 	require.Contains(t, d.Text, `label: "{job}"`)
 }
