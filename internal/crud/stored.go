@@ -23,8 +23,8 @@ func storedCondition(s *statement, e *domain.Entity, c *condition) string {
 		return ""
 	case c.op == opIsNull:
 		return " AND " + e.Qualified(stored) + " IS NULL"
-	case c.column.Kind == domain.KindTimestamp:
-		return storedTimes(s, e, c)
+	case c.column.Kind == domain.KindTimestamp, c.column.Kind == domain.KindNumber:
+		return storedBounds(s, e, c)
 	case equal:
 		return " AND " + s.anyOf(e.Qualified(stored), c.column.Numbers(c.texts), "bigint")
 	default:
@@ -32,17 +32,18 @@ func storedCondition(s *statement, e *domain.Entity, c *condition) string {
 	}
 }
 
-// storedTimes asks for times within a condition's bounds. What is about days looks further than the day, whatever the time zone.
-func storedTimes(s *statement, e *domain.Entity, c *condition) (sql string) {
+// storedBounds asks for times or amounts within a condition's bounds. What is about days looks further than the day, whatever the
+// time zone.
+func storedBounds(s *statement, e *domain.Entity, c *condition) (sql string) {
 	for _, bound := range []struct{ ops, operator, margin string }{{"= > >=", " >= ", " - 1"}, {"= < <=", " <= ", " + 2"}} {
 		if !slices.Contains(strings.Fields(bound.ops), c.op) {
 			continue
 		}
-		at := s.cast(c.texts[0], cmp.Or(map[domain.Kind]string{domain.KindDate: "date"}[c.kind], c.column.Type))
+		value := s.cast(c.texts[0], cmp.Or(map[domain.Kind]string{domain.KindDate: "date", domain.KindNumber: "numeric"}[c.kind], c.column.Type))
 		if c.kind == domain.KindDate {
-			at = "(" + at + bound.margin + ")::timestamptz"
+			value = "(" + value + bound.margin + ")::timestamptz"
 		}
-		sql += " AND " + e.Qualified(c.column.Stored()) + bound.operator + c.column.StoredTime(at, bound.margin)
+		sql += " AND " + e.Qualified(c.column.Stored()) + bound.operator + c.column.StoredValue(value, bound.margin)
 	}
 
 	return sql

@@ -62,7 +62,7 @@ func (b *typeBinder) bindCents() {
 		}
 		cents, shown := b.Column(name), b.Column(b.own.Cents[name])
 		cents.Unfolded, cents.Repeats = true, true
-		shown.Nullable, shown.HasDefault = cents.Nullable, cents.HasDefault
+		shown.Nullable, shown.HasDefault, shown.stored = cents.Nullable, cents.HasDefault, cents
 		if !centsWord.MatchString(cents.Comment) {
 			shown.Comment = cents.Comment
 		}

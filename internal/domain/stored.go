@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A view that shows a column in another form (words for numbers, times for counts and for times without a zone) has a further one
-// that shows it as it is stored: an index of the table serves what is asked of that.
+// A view that shows a column in another form (words for numbers, times for counts and for times without a zone, amounts) has a further
+// one that shows it as it is stored: an index of the table serves what is asked of that.
 
 // storedPrefix begins the names of the further columns, which nobody else sees.
 const storedPrefix = "_alfred_"
@@ -58,12 +58,15 @@ func (c *Column) Numbers(words []string) (numbers []string) {
 	return numbers
 }
 
-// StoredTime is a time, given as SQL, as the table holds it; a count with so many units more or less, since it is rounded.
-func (c *Column) StoredTime(at, margin string) string {
-	if !c.counts() {
-		return at + " AT TIME ZONE 'UTC'"
+// StoredValue is a time or an amount, given as SQL, as the table holds it; a count with so many units more or less, since it is rounded.
+func (c *Column) StoredValue(value, margin string) string {
+	switch {
+	case c.Kind == KindNumber: // no hundredths are beyond these amounts
+		return fmt.Sprintf("(least(greatest(%s, -9.2e16), 9.2e16) * 100%s)::bigint", value, margin)
+	case !c.counts():
+		return value + " AT TIME ZONE 'UTC'"
 	}
 	as := map[bool]string{true: "bigint"}[c.stored.whole()] // a smaller type could not hold each
 
-	return fmt.Sprintf("(extract(epoch FROM %s) * %d%s)::%s", at, c.perSecond, margin, cmp.Or(as, c.stored.Type))
+	return fmt.Sprintf("(extract(epoch FROM %s) * %d%s)::%s", value, c.perSecond, margin, cmp.Or(as, c.stored.Type))
 }
