@@ -40,7 +40,9 @@ type domainReport struct {
 	// Broken and Untried are the result of a probe.
 	Broken  []string `json:"broken,omitempty"`
 	Untried []string `json:"untried,omitempty"`
-	Proven  bool     `json:"proven"`
+	// Everybodys are the types whose rows all users have.
+	Everybodys []string `json:"everybodys,omitempty"`
+	Proven     bool     `json:"proven"`
 }
 
 // Run prints every mismatch; it returns an error if there is one.
@@ -99,7 +101,7 @@ func (r *domainReport) add(ctx context.Context, pool *pgxpool.Pool, bound *domai
 	if err != nil {
 		return err
 	}
-	r.Broken, r.Untried, r.Proven = proof.Broken, proof.Untried, len(proof.Broken) == 0
+	r.Broken, r.Untried, r.Everybodys, r.Proven = proof.Broken, proof.Untried, proof.Everybodys, len(proof.Broken) == 0
 
 	return nil
 }
@@ -121,10 +123,16 @@ func (r *domainReport) text(mismatch *domain.CheckError) string {
 	for _, one := range r.Untried {
 		b.WriteString("\nnot tried: " + one)
 	}
+	if len(r.Everybodys) > 0 {
+		b.WriteString("\neverybody's, as declared: " + strings.Join(r.Everybodys, ", "))
+	}
 	if r.Proven {
 		b.WriteString("\nproven: users are kept apart")
 		if len(r.Untried) > 0 {
 			b.WriteString(", but for what was not tried")
+		}
+		if len(r.Everybodys) > 0 {
+			b.WriteString(", and but for what everybody has")
 		}
 	}
 

@@ -16,17 +16,18 @@ import (
 )
 
 type domainInitCommand struct {
-	Schema   []string `help:"The schema to declare, or several, the main one first, after which the files and the schema of views are named." required:""`
-	Accounts string   `help:"The table of those whom rows belong to, such as users or companies; with its schema if that is none of these (auth.users). Default: a guess." placeholder:"TABLE"`
-	Dir      string   `default:"." help:"Folder for the files." type:"path"`
-	AsIs     bool     `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
+	Schema    []string `help:"The schema to declare, or several, the main one first, after which the files and the schema of views are named." required:""`
+	Accounts  string   `help:"The table of those whom rows belong to, such as users or companies; with its schema if that is none of these (auth.users). Default: a guess." placeholder:"TABLE"`
+	Everybody bool     `help:"All users have all rows, as the staff of a company; with --accounts, those who have an account."`
+	Dir       string   `default:"." help:"Folder for the files." type:"path"`
+	AsIs      bool     `help:"Declare the tables themselves, which have row-level security and grants for Alfred, and print only the declaration."`
 }
 
 // Run writes two files for review: the declaration, and the SQL of its views.
 func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, console *program.Console) error {
 	main, further := c.Schema[0], c.Schema[1:]
-	if c.AsIs && len(further) > 0 {
-		return errors.New("--as-is takes one schema: only views bring tables of several into one")
+	if c.AsIs && (len(further) > 0 || c.Everybody) {
+		return errors.New("--as-is takes one schema, and no --everybody: only views bring tables of several into one, and give rows to all")
 	}
 	if c.AsIs {
 		text, err := domain.Init(ctx, db, main)
@@ -34,7 +35,7 @@ func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, con
 
 		return err
 	}
-	text, err := domain.InitViews(ctx, db, main, c.Accounts, further...)
+	text, err := domain.InitViews(ctx, db, domain.InitSource{Schemas: c.Schema, Accounts: c.Accounts, Everybody: c.Everybody})
 	if err != nil {
 		return err
 	}

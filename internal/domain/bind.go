@@ -355,6 +355,9 @@ func (b *typeBinder) bindOwner() {
 
 		return
 	}
+	if b.own.Everybody {
+		b.problemf("everybody", "everybody: only views of Alfred's give rows to all users; let a policy do it, or declare a view of yours")
+	}
 	field, name := "owner", b.own.Owner
 	if name == "" {
 		field, name = "table", b.decl.Owner
@@ -384,7 +387,8 @@ func (b *typeBinder) bindViewOwner() {
 	if owner == nil || owner == b.Key {
 		return
 	}
-	if b.own.Owner == "" && len(b.own.OwnedBy)+len(b.own.Members) > 0 && slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.holds(name) }) {
+	says := b.own.Everybody || b.own.Owner == "" && len(b.own.OwnedBy)+len(b.own.Members) > 0
+	if says && slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.holds(name) }) {
 		owner.HasDefault = true
 
 		return

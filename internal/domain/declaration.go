@@ -47,8 +47,9 @@ type EntityDecl struct {
 	Key        string              `yaml:"key"`
 	Speakable  bool                `yaml:"speakable"` // people call rows by their key
 	Owner      string              `yaml:"owner"`
-	OwnedBy    []string            `yaml:"owned_by"` // the foreign key by which rows belong to a parent's; for views
-	Members    []MembersDecl       `yaml:"members"`  // by which several accounts have its rows; for views
+	OwnedBy    []string            `yaml:"owned_by"`  // the foreign key by which rows belong to a parent's; for views
+	Members    []MembersDecl       `yaml:"members"`   // by which several accounts have its rows; for views
+	Everybody  bool                `yaml:"everybody"` // all users have its rows; for views
 	Reference  bool                `yaml:"reference"`
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // columns that create and update may set

@@ -55,7 +55,7 @@ func TestInitProposesFills(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, studio)
-	text, err := domain.InitViews(t.Context(), tx, "studio", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"studio"}})
 	require.NoError(t, err)
 
 	const cuid = `"'c' || left(replace(gen_random_uuid()::text, '-', ''), 24)"`
@@ -87,7 +87,7 @@ func TestInitProposesFills(t *testing.T) {
 	}
 
 	exec(t, tx, `DELETE FROM studio.labels`)
-	text, err = domain.InitViews(t.Context(), tx, "studio", "")
+	text, err = domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"studio"}})
 	require.NoError(t, err)
 	require.Equal(t, 3, strings.Count(text, cuid), "an empty table's keys are like the others'")
 }

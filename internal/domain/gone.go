@@ -50,7 +50,7 @@ func (s *source) unmarkedAncestorsSQL(t *catalogTable, alias string, below ...*c
 func (s *source) ownsBy(t *catalogTable, fk catalogFK) bool {
 	by := s.owningKey(t)
 
-	return by != nil && len(s.shared[t]) == 0 && slices.Equal(by.Columns, fk.Columns)
+	return by != nil && s.shared[t] == nil && slices.Equal(by.Columns, fk.Columns)
 }
 
 // Marked is what marks a row as deleted, with what every change fills.

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Init writes a first declaration of a schema from its catalog: every table with
@@ -20,34 +18,42 @@ import (
 // It uses the tables themselves, with row-level security and grants for Alfred;
 // InitViews is for tables that nobody may alter.
 func Init(ctx context.Context, db DB, schema string) (string, error) {
-	return initDomain(ctx, db, Schemas{schema}, "", "")
+	return initDomain(ctx, db, InitSource{Schemas: Schemas{schema}}, "")
 }
 
-// InitViews is Init for views over the tables of a schema, and of further ones, in their own schema, which Views writes from the
-// declaration. Rows belong to those of accounts, the name of a table, with its schema if that is none of these; "" leaves it to a guess.
-func InitViews(ctx context.Context, db DB, schema, accounts string, further ...string) (string, error) {
-	return initDomain(ctx, db, append(Schemas{schema}, further...), schema+"_alfred", accounts)
+// InitSource is what Init cannot know of the tables behind views.
+type InitSource struct {
+	Schemas Schemas // one, or several of which the first is the main one
+	// Accounts is the table of those whom rows belong to, with its schema if that is none of these; "" leaves it to a guess.
+	Accounts string
+	// Everybody: all users have all rows. With Accounts, those who have an account.
+	Everybody bool
 }
 
-func initDomain(ctx context.Context, db DB, schemas Schemas, views, accounts string) (string, error) {
+// InitViews is Init for views over the tables of schemas, in their own schema, which Views writes from the declaration.
+func InitViews(ctx context.Context, db DB, from InitSource) (string, error) {
+	return initDomain(ctx, db, from, from.Schemas[0]+"_alfred")
+}
+
+func initDomain(ctx context.Context, db DB, from InitSource, views string) (string, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return "", fmt.Errorf("init domain: %w", err)
 	}
 	defer rollback(ctx, tx)
-	cat, err := readCatalog(ctx, tx, schemas, accounts)
+	cat, err := readCatalog(ctx, tx, from.Schemas, from.Accounts)
 	if err != nil {
 		return "", err
 	}
 	if empty, found := cat.emptySchema(); found {
 		return "", noTables(ctx, tx, empty)
 	}
-	w := &initWriter{cat: cat, accounts: accounts, Title: schemas[0]}
-	if named := cat.named(accounts); named != nil {
+	w := &initWriter{cat: cat, accounts: from.Accounts, Everybody: from.Everybody, Title: from.Schemas[0]}
+	if named := cat.named(from.Accounts); named != nil {
 		w.accounts = named.Name
 	}
 	w.findNames()
-	if schemas[0] == "public" {
+	if w.Title == "public" {
 		if err := tx.QueryRow(ctx, `SELECT regexp_replace(current_database(), '_(development|production|staging)$', '')`).Scan(&w.Title); err != nil {
 			return "", fmt.Errorf("init domain: %w", err)
 		}
@@ -57,7 +63,9 @@ func initDomain(ctx context.Context, db DB, schemas Schemas, views, accounts str
 			return "", err
 		}
 	}
-	w.Owner = w.guessOwner()
+	if !w.Everybody || w.accounts != "" {
+		w.Owner = w.guessOwner()
+	}
 	if views != "" {
 		if err := w.overViews(views); err != nil {
 			return "", err
@@ -76,29 +84,22 @@ func initDomain(ctx context.Context, db DB, schemas Schemas, views, accounts str
 	return w.write()
 }
 
-// noTables says in which other schemas there are tables: dumps of a program need not restore into public.
-func noTables(ctx context.Context, tx pgx.Tx, schema string) error {
-	others, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read schemas",
-		`SELECT DISTINCT schemaname::text FROM pg_tables WHERE schemaname NOT IN ('alfred', 'information_schema') AND schemaname NOT LIKE 'pg\_%' ORDER BY 1`)
-	if err != nil {
-		return err
-	}
-	if len(others) == 0 {
-		others = []string{"none"}
-	}
-
-	return fmt.Errorf("init domain: schema %q does not exist or has no tables; schemas with tables: %s", schema, strings.Join(others, ", "))
-}
-
 // overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
 // owner is reachable.
 func (w *initWriter) overViews(views string) error {
-	decl := &Declaration{Schema: views, Owner: w.Owner, Source: SourceDecl{Schema: w.cat.schemas, Accounts: cmp.Or(w.accounts, w.guessAccounts()), UTC: w.storesUTC()}}
+	decl := &Declaration{Schema: views, Owner: w.Owner, Source: SourceDecl{Schema: w.cat.schemas, Accounts: w.accounts, UTC: w.storesUTC()}}
+	if !w.Everybody {
+		decl.Source.Accounts = cmp.Or(w.accounts, w.guessAccounts())
+	}
 	var err error
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
-	if err := w.share(); err != nil {
+	share := w.share
+	if w.Everybody {
+		share = w.giveToAll
+	}
+	if err := share(); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
 	for _, t := range w.cat.tables {
@@ -121,24 +122,26 @@ func (w *initWriter) storesUTC() bool {
 
 // initWriter writes one declaration.
 type initWriter struct {
-	cat      *catalog
-	shorts   map[*catalogTable]string // the tables' names without what they share
-	byWord   map[string]*catalogTable // by what a name says that a row is
-	Title    string                   // what the program is called
-	accounts string                   // the table of those whom rows belong to, if that is known
-	source   *source                  // of the views; nil if the tables themselves are used
-	Owner    string
-	Entities []*initEntity
-	Left     []string                                   // tables that get no type, with the reason
-	Unread   []string                                   // tables of which no rows could be read, with the reason
-	keys     map[*catalogTable][]string                 // some keys that are texts, of the tables that may be read
-	blank    map[*Column]bool                           // texts that are empty in some rows, instead of null
-	lacking  map[*Column]float64                        // of texts, the share of rows without one
-	kinds    map[*catalogTable]map[*catalogTable]string // the types of rows that a loose pair names, by their tables
-	words    map[*Column][]string                       // of texts named like a state, the few words that their rows have
-	tongues  map[*Column][]string                       // in which languages a name stands there, the most frequent first
-	numbers  map[*Column][]int                          // of whole numbers named like a state, those that their rows have
-	counted  map[*Column]string                         // in which unit numbers count time since 1970
+	cat    *catalog
+	shorts map[*catalogTable]string // the tables' names without what they share
+	byWord map[string]*catalogTable // by what a name says that a row is
+	Title  string                   // what the program is called
+	// Everybody: all users have all rows.
+	Everybody bool
+	accounts  string  // the table of those whom rows belong to, if that is known
+	source    *source // of the views; nil if the tables themselves are used
+	Owner     string
+	Entities  []*initEntity
+	Left      []string                                   // tables that get no type, with the reason
+	Unread    []string                                   // tables of which no rows could be read, with the reason
+	keys      map[*catalogTable][]string                 // some keys that are texts, of the tables that may be read
+	blank     map[*Column]bool                           // texts that are empty in some rows, instead of null
+	lacking   map[*Column]float64                        // of texts, the share of rows without one
+	kinds     map[*catalogTable]map[*catalogTable]string // the types of rows that a loose pair names, by their tables
+	words     map[*Column][]string                       // of texts named like a state, the few words that their rows have
+	tongues   map[*Column][]string                       // in which languages a name stands there, the most frequent first
+	numbers   map[*Column][]int                          // of whole numbers named like a state, those that their rows have
+	counted   map[*Column]string                         // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
 	sequences []sequence
 }

@@ -32,7 +32,7 @@ func TestInitReadsTablesOfAccess(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, rowing)
-	text, err := domain.InitViews(t.Context(), tx, "rowing", "tblClubs")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"rowing"}, Accounts: "tblClubs"})
 	require.NoError(t, err)
 	for _, want := range []string{
 		`hidden: ["PassWd", apikey]`, `label: "{FirstName} {Surname}"`, `label: "{Descr}"`, `{?Fee: Fee:{Fee:0.00}}`, `label: "{_EventID_label} · {_member_key_label}"`,
@@ -40,7 +40,7 @@ func TestInitReadsTablesOfAccess(t *testing.T) {
 	} {
 		require.Contains(t, text, want)
 	}
-	none, err := domain.InitViews(t.Context(), tx, "rowing", "")
+	none, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"rowing"}})
 	require.NoError(t, err)
 	require.Contains(t, none, "run init again with --accounts=TABLE", "a text of a table without a key is nobody's owner")
 }

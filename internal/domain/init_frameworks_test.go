@@ -151,7 +151,7 @@ func TestInitCallsTheProgramByItsDatabase(t *testing.T) {
 	var database string
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT current_database()`).Scan(&database))
 	for schema, name := range map[string]string{"public": database, "shop": "shop"} {
-		text, err := domain.InitViews(t.Context(), tx, schema, "")
+		text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{schema}})
 		require.NoError(t, err)
 		require.Contains(t, text, "name: \""+name+"\"\nschema: \""+schema+"_alfred\"")
 		require.Contains(t, text, "You are an assistant for "+name+". ")

@@ -37,6 +37,15 @@ func (w *initWriter) share() error {
 	return nil
 }
 
+// giveToAll gives the rows of each table to all users.
+func (w *initWriter) giveToAll() error {
+	for _, t := range w.cat.tables {
+		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Everybody: true}
+	}
+
+	return w.source.findOwners()
+}
+
 // hasStanding reports whether some of those whom memberships name may be no members.
 func (t *catalogTable) hasStanding() bool {
 	return slices.ContainsFunc(t.columns, func(c *Column) bool { return standingNames.MatchString(snake(c.Name)) })
@@ -44,7 +53,7 @@ func (t *catalogTable) hasStanding() bool {
 
 // Members is the table by whose rows several accounts have these, "" for none.
 func (e *initEntity) Members() string {
-	if e.source == nil || e.source.shared[e.Table] == nil {
+	if e.source == nil || len(e.source.shared[e.Table]) == 0 {
 		return ""
 	}
 

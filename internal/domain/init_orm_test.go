@@ -25,7 +25,7 @@ func TestInitFindsWhatMembersShare(t *testing.T) {
 		CREATE TABLE stats.goals (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES stats.sites, name text NOT NULL);
 		CREATE TABLE stats.themes (id bigserial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE stats.favourites (user_id bigint NOT NULL REFERENCES stats.users, theme_id bigint NOT NULL REFERENCES stats.themes, PRIMARY KEY (user_id, theme_id))`)
-	text, err := domain.InitViews(t.Context(), tx, "stats", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"stats"}})
 	require.NoError(t, err)
 	require.Contains(t, text, "refers to list\n    #   role text\n    key: \"key\" # made of user_id, list_id\n")
 	require.Contains(t, text, "members: [{table: \"list_shares\"}] # unsure")
@@ -35,7 +35,7 @@ func TestInitFindsWhatMembersShare(t *testing.T) {
 	require.Contains(t, text, "writes: [update, delete] and columns: [domain]", "a new site would have no members")
 
 	exec(t, tx, "ALTER TABLE stats.site_memberships ADD accepted_at timestamptz")
-	text, err = domain.InitViews(t.Context(), tx, "stats", "")
+	text, err = domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"stats"}})
 	require.NoError(t, err)
 	require.Contains(t, text, "# left out, sites: its rows are those of some of the people whom site_memberships names; members: [{table: site_memberships, where: \"...\"}] says of which")
 	require.Contains(t, text, "# left out, goals: no foreign key connects it")
@@ -58,7 +58,7 @@ func TestInitGoesOnWithoutRowsThatItCannotRead(t *testing.T) {
 		INSERT INTO stall.sacks VALUES ('clh3vqzkt0000qw8z1x2y3z4a', 1, 'Flour');
 		ALTER TABLE stall.crates ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 		CREATE POLICY own ON stall.crates USING (user_id = current_setting('stall.user')::bigint)`)
-	text, err := domain.InitViews(t.Context(), tx, "stall", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"stall"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `# unsure: the rows of crates (unrecognized configuration parameter "stall.user") cannot be read`)
 	require.Contains(t, text, "type: crate\n")
@@ -75,7 +75,7 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 		CREATE TABLE desk.accounts (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE desk.contacts (id serial PRIMARY KEY, account_id integer NOT NULL REFERENCES desk.accounts, name text NOT NULL);
 		CREATE TABLE desk.messages (id serial PRIMARY KEY, account_id integer NOT NULL, contact_id integer NOT NULL, sender_type text, sender_id bigint, display_id integer, key_hash text, content text NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "desk", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"desk"}})
 	require.NoError(t, err)
 	require.Contains(t, text, "references: {contact_id: contact} # unsure: their names alone say so")
 	require.Contains(t, text, "hidden: [sender_id, key_hash]")
@@ -110,7 +110,7 @@ func TestInitMakesNothingPartOfAnAccount(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA music;
 		CREATE TABLE music.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE music.songs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES music.users ON DELETE CASCADE, title text NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "music", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"music"}})
 	require.NoError(t, err)
 	require.NotContains(t, text, "children:")
 	require.Contains(t, text, `  - name: "songs"`)
@@ -258,11 +258,11 @@ func TestInitCallsNobodyByAnEmptyName(t *testing.T) {
 CREATE TABLE club.auth_user (id serial PRIMARY KEY, username varchar(150) NOT NULL UNIQUE, first_name varchar(150) NOT NULL, last_name varchar(150) NOT NULL);
 CREATE TABLE club.visits (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES club.auth_user, title text NOT NULL);
 INSERT INTO club.auth_user (username, first_name, last_name) VALUES ('ada', 'Ada', 'Lovelace')`)
-	text, err := domain.InitViews(t.Context(), tx, "club", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"club"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `label: "{first_name} {last_name}"`)
 	exec(t, tx, `INSERT INTO club.auth_user (username, first_name, last_name) VALUES ('eve', '', '')`)
-	text, err = domain.InitViews(t.Context(), tx, "club", "")
+	text, err = domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"club"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `label: "{username}"`)
 }
@@ -280,7 +280,7 @@ CREATE TABLE desks.tasks (id serial PRIMARY KEY, project_id integer NOT NULL REF
 CREATE TABLE desks.tags (id serial PRIMARY KEY, name text NOT NULL);
 CREATE TABLE desks.projects_tags (project_id integer NOT NULL REFERENCES desks.projects, tag_id integer NOT NULL REFERENCES desks.tags, UNIQUE (project_id, tag_id));
 CREATE TABLE desks.comments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES desks.users, about_type text NOT NULL, about_id integer NOT NULL, body text NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "desks", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"desks"}})
 	require.NoError(t, err)
 	const before = "# read only; to allow more: "
 	for _, part := range []string{

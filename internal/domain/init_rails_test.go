@@ -26,7 +26,7 @@ INSERT INTO crm.accounts (user_id, assigned_to, moved_to, name) VALUES (1, 2, 1,
 INSERT INTO crm.tasks (user_id, completed_by, name, stage, asset_type, asset_id) SELECT 1, 9, 'Call ' || n, 'open', 'Account', 1 FROM generate_series(1, 5) AS n;
 INSERT INTO crm.comments (user_id, commentable_type, commentable_id, comment) VALUES (1, 'Account', 1, 'Nice'), (1, 'Task', 1, 'Late');
 INSERT INTO crm.versions (item_type, item_id, event) VALUES ('Account', 1, 'create')`)
-	text, err := domain.InitViews(t.Context(), tx, "crm", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"crm"}})
 	require.NoError(t, err)
 	for _, part := range []string{
 		`label: "{?_tag_id_label: {_tag_id_label}}{?_taggable_account_label: {_taggable_account_label}}{?_taggable_comment_label: {_taggable_comment_label}}{?_taggable_task_label: {_taggable_task_label}}"`,

@@ -201,3 +201,17 @@ func (e *initEntity) Worded() string {
 }
 
 func wordedName(c *Column) string { return c.Name + "_text" }
+
+// noTables says in which other schemas there are tables: dumps of a program need not restore into public.
+func noTables(ctx context.Context, tx pgx.Tx, schema string) error {
+	others, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read schemas",
+		`SELECT DISTINCT schemaname::text FROM pg_tables WHERE schemaname NOT IN ('alfred', 'information_schema') AND schemaname NOT LIKE 'pg\_%' ORDER BY 1`)
+	if err != nil {
+		return err
+	}
+	if len(others) == 0 {
+		others = []string{"none"}
+	}
+
+	return fmt.Errorf("init domain: schema %q does not exist or has no tables; schemas with tables: %s", schema, strings.Join(others, ", "))
+}

@@ -35,7 +35,7 @@ func TestInitSharesHouseholds(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, household)
 	d := bound(t, tx, "fam")
-	given, err := domain.InitViews(t.Context(), tx, "fam", "profiles")
+	given, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"fam"}, Accounts: "profiles"})
 	require.NoError(t, err)
 	for _, text := range []string{d.Text, given} {
 		require.Contains(t, text, `accounts: "profiles"}`)

@@ -113,7 +113,7 @@ func TestInitCallsRowsByWhatTellsThemApart(t *testing.T) {
 			given_on date NOT NULL, UNIQUE (person_id, house_id, test));
 		CREATE TABLE quarter.repairs (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES quarter.users, number integer NOT NULL, house_id integer NOT NULL REFERENCES quarter.houses,
 			asked_at timestamptz NOT NULL, rooms integer, UNIQUE (user_id, number));`)
-	text, err := domain.InitViews(t.Context(), tx, "quarter", "users")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"quarter"}, Accounts: "users"})
 	require.NoError(t, err)
 	for _, part := range []string{
 		`label: "{_house_id_label} · {number}"`, `display: "{_house_id_label} · {number}{?rooms: rooms:{rooms}}"`, `order: ["number"]`, `label: "{name}"`, `display: "{full_name}"`,
@@ -198,7 +198,7 @@ CREATE TABLE camel."User" (id text PRIMARY KEY, "fullName" text NOT NULL);
 CREATE TABLE camel."OrderItem" (id text PRIMARY KEY DEFAULT gen_random_uuid()::text, "userId" text NOT NULL REFERENCES camel."User", "displayName" text NOT NULL, "createdAt" timestamptz NOT NULL DEFAULT now());
 CREATE TABLE camel."Country" (id text PRIMARY KEY, name text NOT NULL);
 CREATE TABLE camel."Box" (id text PRIMARY KEY, "userId" text NOT NULL REFERENCES camel."User", label text NOT NULL, "countryId" text REFERENCES camel."Country")`)
-	text, err := domain.InitViews(t.Context(), tx, "camel", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"camel"}})
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "userId" # unsure`, `accounts: "User"`,
@@ -240,7 +240,7 @@ CREATE TABLE clinic."Tag" (id serial PRIMARY KEY, "practiceId" text NOT NULL REF
 CREATE TABLE clinic."_ClientToTag" ("A" text NOT NULL REFERENCES clinic."Client" ON DELETE CASCADE, "B" integer NOT NULL REFERENCES clinic."Tag" ON DELETE CASCADE, UNIQUE ("A", "B"));
 CREATE TABLE clinic."Invoice" (id text PRIMARY KEY, "practiceId" text NOT NULL REFERENCES clinic."Practice", "clientId" text NOT NULL REFERENCES clinic."Client", title text NOT NULL);
 CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL REFERENCES clinic."Client", "invoiceId" text NOT NULL REFERENCES clinic."Invoice" ON DELETE CASCADE, "lineNumber" integer NOT NULL, name text NOT NULL, price numeric(12, 2) NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "clinic", "Practice")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"clinic"}, Accounts: "Practice"})
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "practiceId" # unsure`, `accounts: "Practice"`, "  - type: client_tag\n", `plural: "client tags"`, `label: "{firstName} {lastName}" # unsure`, `order: ["lastName"]`,
@@ -249,7 +249,7 @@ CREATE TABLE clinic."InvoiceItem" (id text PRIMARY KEY, "billedTo" text NOT NULL
 		require.Contains(t, text, part)
 	}
 	require.NotContains(t, text, "reference: true")
-	_, err = domain.InitViews(t.Context(), tx, "clinic", "Clinic")
+	_, err = domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"clinic"}, Accounts: "Clinic"})
 	require.ErrorContains(t, err, "accounts: table clinic.Clinic does not exist")
 }
 
@@ -272,7 +272,7 @@ CREATE TABLE depot.tasks (id serial PRIMARY KEY, assignee integer REFERENCES dep
 INSERT INTO depot.auth_user (email, password) VALUES ('ada@x', '1'), ('eve@x', '2');
 INSERT INTO depot.items (name, user_id) VALUES ('lamp', 1), ('sofa', 2);
 INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
-	text, err := domain.InitViews(t.Context(), tx, "depot", "auth_user")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"depot"}, Accounts: "auth_user"})
 	require.NoError(t, err)
 	for _, part := range []string{
 		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
@@ -323,7 +323,7 @@ func TestInitFollowsManyWaysToAnOwner(t *testing.T) {
 				EXECUTE CASE WHEN i = 1 AND k = 1 THEN format('ALTER TABLE woven.t1_%s ADD user_id bigint NOT NULL REFERENCES woven.users', j)
 					WHEN i > 1 THEN format('ALTER TABLE woven.t%s_%s ADD r%s bigint NOT NULL REFERENCES woven.t%s_%s', i, j, k, i - 1, k) ELSE 'SELECT 1' END;
 			END LOOP; END LOOP; END LOOP; END $$`)
-	text, err := domain.InitViews(t.Context(), tx, "woven", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"woven"}})
 	require.NoError(t, err)
 	require.NotContains(t, text, "reference: true")
 	require.Contains(t, text, "t20_3")

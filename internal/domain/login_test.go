@@ -68,7 +68,7 @@ func TestLoginThatSaysNotWho(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA post; CREATE TABLE post.users (id integer PRIMARY KEY, email text NOT NULL, born date UNIQUE);
 CREATE TABLE post.letters (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES post.users, subject text NOT NULL);`)
-	text, err := domain.InitViews(t.Context(), tx, "post", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"post"}})
 	require.NoError(t, err)
 	for login, said := range map[string]string{
 		`accounts: "users", login: email`: "login: users.email has to be a unique column", `accounts: "users", login: born`: "login: users.born has to be",

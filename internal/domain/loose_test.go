@@ -58,11 +58,11 @@ func TestInitNamesOtherAccounts(t *testing.T) {
 		CREATE TABLE guild.events (id serial PRIMARY KEY, company_id integer NOT NULL, title text NOT NULL);
 		CREATE TABLE guild.payments (id serial PRIMARY KEY, user_id integer, company_id integer, day date NOT NULL);
 		CREATE TABLE guild.members (id serial PRIMARY KEY, user_id integer, since date NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "guild", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"guild"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `accounts: "companies"`)
 	require.Contains(t, text, `owner: "company_id" # unsure; where rows are those of users, run init again with --accounts=TABLE`)
-	text, err = domain.InitViews(t.Context(), tx, "guild", "users")
+	text, err = domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"guild"}, Accounts: "users"})
 	require.NoError(t, err)
 	require.Contains(t, text, `owner: "user_id" # unsure; where rows are those of companies, run`)
 }
@@ -73,7 +73,7 @@ func TestReferencesLead(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, rentals+`; ALTER TABLE rentals.rents DROP last_bike_id; ALTER TABLE rentals.rents RENAME bike_id TO what`)
-	text, err := domain.InitViews(t.Context(), tx, "rentals", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"rentals"}})
 	require.NoError(t, err)
 	require.Contains(t, text, "# left out, rents: no foreign key connects it to its rows' owners")
 	v := bound(t, tx, "rentals", "\nsubdomains:", "  - {type: rent, table: rents, owned_by: [what], references: {what: bike}, label: \"{_what_label}\"}\n\nsubdomains:")
@@ -156,7 +156,7 @@ func TestInitLeavesFilesOutOfLines(t *testing.T) {
 		CREATE TABLE inns.users (id serial PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE inns.hotels (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL, stars integer, notes text,
 			picture_file_name varchar, picture_content_type text, picture_file_size integer)`)
-	text, err := domain.InitViews(t.Context(), tx, "inns", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"inns"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `display: "{name}{?stars: stars:{stars}}"`)
 	require.Contains(t, text, `semantic: "{name}.{?notes: {notes}.}"`)
@@ -191,7 +191,7 @@ func TestViewsByNameStayTheSame(t *testing.T) {
 		CREATE TABLE hub.boxes (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
 		CREATE TABLE hub.cells (id serial PRIMARY KEY, user_id integer NOT NULL, name text NOT NULL);
 		CREATE TABLE hub.parts (id serial PRIMARY KEY, aisle_id integer NOT NULL, box_id integer NOT NULL, cell_id integer NOT NULL, name text NOT NULL)`)
-	text, err := domain.InitViews(t.Context(), tx, "hub", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"hub"}})
 	require.NoError(t, err)
 	text = regexp.MustCompile(`    owned_by: .*\n`).ReplaceAllString(text, "")
 	decl, err := domain.Load(fstest.MapFS{"hub.yaml": {Data: []byte(text)}}, "hub.yaml")

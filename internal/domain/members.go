@@ -31,6 +31,9 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 	if e == nil {
 		return nil, nil
 	}
+	if e.Everybody {
+		return []membership{}, nil
+	}
 	for _, decl := range e.Members {
 		m := membership{table: s.cat.table(decl.Table), where: decl.Where}
 		if m.table == nil {
@@ -75,6 +78,9 @@ func (s *source) leadsToShared(decl MembersDecl, fk catalogFK, t *catalogTable) 
 
 // sharedWith is the SQL condition that a row is the user's by a membership, or by the column of an owner, if it has one.
 func (s *source) sharedWith(t *catalogTable, alias string, depth int) string {
+	if s.isEverybodys(t) {
+		return s.somebody()
+	}
 	var ways []string
 	if c := s.columns[t]; c != "" {
 		ways = append(ways, s.isAccount(alias, c))
@@ -129,7 +135,40 @@ func (s *source) shares(t *catalogTable) bool {
 
 // createsNobodys reports whether a row of the table that is created would be nobody's: no membership names it, unless a trigger adds one.
 func (s *source) createsNobodys(t *catalogTable) bool {
-	return s.shared[t] != nil && s.columns[t] == "" && !t.Triggers
+	return s.shared[t] != nil && s.columns[t] == "" && !t.Triggers && !s.isEverybodys(t)
+}
+
+// isEverybodys reports whether all users have the rows of a table, each by itself.
+func (s *source) isEverybodys(t *catalogTable) bool {
+	return s.entities[t.Name] != nil && s.entities[t.Name].Everybody
+}
+
+// somebody is the SQL condition that Alfred works for a user, who has an account if there are accounts.
+func (s *source) somebody() string {
+	if s.account == nil {
+		return "nullif(current_setting('alfred.user_id', true), '') IS NOT NULL"
+	}
+
+	return fmt.Sprintf("(SELECT %s()) IS NOT NULL", s.function("account"))
+}
+
+// everybodyHas reports whether all users have the rows of a table, by themselves or with the rows that they belong to.
+func (s *source) everybodyHas(table string) bool {
+	if s == nil {
+		return false
+	}
+	way := s.wayUp(s.cat.table(table))
+
+	return s.isEverybodys(way[len(way)-1])
+}
+
+// checkEverybody refuses what contradicts that all users have a type's rows.
+func (v *viewedType) checkEverybody() error {
+	if e := v.Decl; e.Everybody && (e.Reference || len(e.Members)+len(e.OwnedBy) > 0) {
+		return fmt.Errorf("%s: everybody: not beside reference, members or owned_by, which give its rows to others", e.Type)
+	}
+
+	return nil
 }
 
 // isShared reports whether memberships may give a row of a table to several accounts, by itself or with the row that it belongs to.

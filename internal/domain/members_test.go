@@ -85,7 +85,7 @@ func TestMembersSeeWhoDidWhat(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, agency+`CREATE TABLE agency.shifts (id bigserial PRIMARY KEY, site_id bigint NOT NULL REFERENCES agency.sites, user_id bigint NOT NULL REFERENCES agency.users, hours integer NOT NULL, CHECK (hours = 4 * user_id));
 INSERT INTO agency.shifts (site_id, user_id, hours) VALUES (2, 2, 8)`)
-	text, err := domain.InitViews(t.Context(), tx, "agency", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"agency"}})
 	require.NoError(t, err)
 	require.Contains(t, text, `owner: "user_id" # unsure: its rows are those of whom it names; if not, owned_by: [site_id]`)
 	d := attached(t, tx, "agency", append(agencyReview, `    owner: "user_id" # unsure: its rows are those of whom it names; if not, owned_by: [site_id]`, "    owned_by: [site_id]", "\n  - type: user\n", "\n  - type: user\n    members: [{table: memberships}]\n",
@@ -112,7 +112,7 @@ func TestMembersThatSayNothing(t *testing.T) {
 		`members: memberships: where: ERROR: column "domain" does not exist`:           `{table: memberships, where: "domain <> ''"}`,
 		"site: writes: a row that is created would have no members":                    "{table: memberships}]\n    writes: [create]\n    columns: [domain",
 	} {
-		text, err := domain.InitViews(t.Context(), tx, "agency", "")
+		text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"agency"}})
 		require.NoError(t, err)
 		require.Contains(t, text, `members: [{table: "memberships"}]`)
 		decl, err := domain.Load(fstest.MapFS{"a.yaml": {Data: []byte(strings.Replace(text, `{table: "memberships"}`, members, 1))}}, "a.yaml")

@@ -121,7 +121,7 @@ func TestPolymorphicPairsThatDoNotFit(t *testing.T) {
 		`{Page: page}`:              "commentable_id is bigint, which is not what keys of page are",
 		`{Deal: deal, Offer: deal}`: "commentable_type has two words for deal, and a new row only one",
 	} {
-		text, err := domain.InitViews(t.Context(), tx, "press", "")
+		text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"press"}})
 		require.NoError(t, err)
 		decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.Replace(text, `{"Blog::Post": post, "Deal": deal}`, types, 1))}}, "d.yaml")
 		require.NoError(t, err)

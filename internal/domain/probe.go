@@ -13,6 +13,8 @@ import (
 type Proof struct {
 	// Broken lists what does not hold.
 	Broken []string
+	// Everybodys lists the types whose rows all users have.
+	Everybodys []string
 	// Untried lists what could not be tried for lack of rows.
 	Untried []string
 	// Hash is the digest of the declaration, catalog and grants that were tried.
@@ -42,7 +44,10 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 		return nil, err
 	}
 	for _, e := range d.Entities {
-		if e.Reference {
+		if !e.Reference && p.source.everybodyHas(e.Table) {
+			p.proof.Everybodys = append(p.proof.Everybodys, e.Type)
+		}
+		if e.Reference || p.isOpen() {
 			continue
 		}
 		if err := p.probeIsolation(ctx, e); err != nil {
@@ -50,11 +55,16 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 		}
 	}
 	for _, o := range d.Operations {
-		p.probeOperation(ctx, o)
+		if !p.isOpen() {
+			p.probeOperation(ctx, o)
+		}
 	}
 
 	return p.proof, nil
 }
+
+// isOpen reports whether there are no accounts: whatever is not shared and read only is everybody's then.
+func (p *prober) isOpen() bool { return p.source != nil && p.source.account == nil }
 
 // probeViews checks that the views were made from the declaration as it is: what it says of rows holds only by them.
 func (p *prober) probeViews(ctx context.Context, db DB) error {
@@ -245,7 +255,7 @@ func (p *prober) holders(ctx context.Context, e *Entity) ([]string, error) {
 func (p *prober) probeReferences(ctx context.Context, e *Entity, holder string) error {
 	for _, c := range e.Columns {
 		target := c.Target()
-		if !c.Writable || !e.May(Update) || target == nil || target.Reference || c.Kind == KindArray {
+		if !c.Writable || !e.May(Update) || target == nil || target.Reference || c.Kind == KindArray || p.source.everybodyHas(target.Table) {
 			continue
 		}
 		key, err := p.someKey(ctx, target, holder)

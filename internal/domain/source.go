@@ -81,8 +81,8 @@ func (s *source) findAccounts() error {
 		}
 	}
 	for _, e := range s.decl.Entities {
-		if !e.Reference {
-			return errors.New("no owner and no accounts: every type is reference: true then")
+		if !e.Reference && !e.Everybody {
+			return errors.New("no owner and no accounts: every type is reference: true or everybody: true then")
 		}
 	}
 
@@ -103,7 +103,7 @@ func (s *source) thereSQL(t *catalogTable, alias string) []string {
 
 // isOwn follows foreign keys up to a table with an owner column or with memberships.
 func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error) {
-	if len(s.shared[t]) > 0 {
+	if s.shared[t] != nil {
 		return s.sharedWith(t, alias, depth), nil
 	}
 	if fk := s.owningKey(t); fk != nil {
@@ -123,7 +123,7 @@ func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error)
 		return s.isAboutOwn(pairs, alias, depth)
 	}
 
-	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, members, or reference: true", t.Name, s.ownerWord())
+	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, members, everybody: true, or reference: true", t.Name, s.ownerWord())
 }
 
 func (s *source) ownerWord() string {
@@ -167,7 +167,7 @@ func (s *source) findOwners() error {
 		if err != nil {
 			return err
 		}
-		if len(ways) > 0 {
+		if ways != nil {
 			s.shared[t] = ways
 		}
 	}

@@ -51,11 +51,11 @@ CREATE TRIGGER fill BEFORE INSERT ON torn.things FOR EACH ROW EXECUTE FUNCTION t
 	} {
 		exec(t, tx, `CREATE SCHEMA torn; CREATE TABLE torn.things (name text NOT NULL)`)
 		once := alter
-		read, err := domain.InitViews(t.Context(), altering{tx, before, &once}, "torn", "")
+		read, err := domain.InitViews(t.Context(), altering{tx, before, &once}, domain.InitSource{Schemas: domain.Schemas{"torn"}})
 		require.NoError(t, err)
 		require.Empty(t, once)
 		exec(t, tx, alter) // the first one was rolled back
-		again, err := domain.InitViews(t.Context(), tx, "torn", "")
+		again, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"torn"}})
 		require.NoError(t, err)
 		require.Equal(t, again, read)
 		exec(t, tx, `DROP SCHEMA torn CASCADE`)

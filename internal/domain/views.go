@@ -198,7 +198,7 @@ func (v *viewedType) check() error {
 		}
 	}
 
-	return errors.Join(v.checkPolymorphic(), v.checkCents())
+	return errors.Join(v.checkPolymorphic(), v.checkCents(), v.checkEverybody())
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }

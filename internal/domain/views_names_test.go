@@ -85,7 +85,7 @@ func TestW03SaysWhatIsMissing(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, strings.ReplaceAll(lending, "lending", "renting"))
-	text, err := domain.InitViews(t.Context(), tx, "renting", "")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"renting"}})
 	require.NoError(t, err)
 	decl, err := domain.Load(fstest.MapFS{"r.yaml": {Data: []byte(text)}}, "r.yaml")
 	require.NoError(t, err)

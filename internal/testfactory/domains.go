@@ -64,8 +64,7 @@ type Viewed struct {
 // declaration's text.
 func Views(t testing.TB, db domain.DB, schema string, reviews ...*strings.Replacer) *Viewed {
 	t.Helper()
-	schemas := strings.Split(schema, ",")
-	text, err := domain.InitViews(t.Context(), db, schemas[0], "", schemas[1:]...)
+	text, err := domain.InitViews(t.Context(), db, domain.InitSource{Schemas: strings.Split(schema, ",")})
 	require.NoError(t, err)
 	v, reviewed := &Viewed{Text: text}, text
 	for _, review := range reviews {
