@@ -54,6 +54,7 @@ type EntityDecl struct {
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // columns that create and update may set
 	Fills      FillsDecl           `yaml:"fills"`   // columns that views fill
+	Where      string              `yaml:"where"`   // SQL over its columns: the rows that there are, "" for all; for views
 	Gone       string              `yaml:"gone"`    // the column by which programs mark rows as deleted; for views
 	Epoch      map[string]string   `yaml:"epoch"`   // column -> s, ms or us, which it counts since 1970; for views
 	Cents      map[string]string   `yaml:"cents"`   // column of hundredths -> what the amount is called; for views

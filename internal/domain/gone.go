@@ -6,25 +6,33 @@ import (
 	"strings"
 )
 
-// Rows that programs mark as deleted, by a time or by true, are left out of the views. To delete one is to mark it: nothing goes
-// with it, and to take that back is to take the mark away.
+// Rows that programs mark as deleted, by a time or by true, are left out of the views, as are those for which a condition of the owner's
+// is not true. To delete one is to mark it: nothing goes with it, and to take that back is to take the mark away.
 
 // marksGone reports whether a column can say of rows that they are deleted.
 func marksGone(c *Column) bool {
 	return c != nil && (c.Kind == KindBool || c.Nullable && (c.Kind == KindTimestamp || c.Kind == KindDate))
 }
 
-// presentSQL is the SQL condition that a row is not marked as deleted, "" for a table without marks.
+// presentSQL is the SQL condition that a row is not marked as deleted and one of those that the declaration shows, "" if all are.
 func (s *source) presentSQL(t *catalogTable, alias string) string {
 	e := s.entities[t.Name]
-	if e == nil || !marksGone(t.column(e.Gone)) {
+	if e == nil {
 		return ""
 	}
-	if t.column(e.Gone).Kind == KindBool {
-		return alias + "." + quote(e.Gone) + " IS NOT TRUE"
+	var conditions []string
+	if e.Where != "" {
+		conditions = append(conditions, "("+e.Where+") IS TRUE")
+	}
+	switch column := alias + "." + quote(e.Gone); {
+	case !marksGone(t.column(e.Gone)):
+	case t.column(e.Gone).Kind == KindBool:
+		conditions = append(conditions, column+" IS NOT TRUE")
+	default:
+		conditions = append(conditions, column+" IS NULL")
 	}
 
-	return alias + "." + quote(e.Gone) + " IS NULL"
+	return strings.Join(conditions, " AND ")
 }
 
 // unmarkedAncestorsSQL returns SQL conditions: no row by whose deletion this one would be deleted is marked as deleted. The row's
@@ -72,10 +80,13 @@ func (v *viewedType) marking(mark string) string {
 
 // bindGone hides the column that marks rows, of which a view shows those without a mark.
 func (b *typeBinder) bindGone() {
+	for field, said := range map[string]string{"gone": b.own.Gone, "where": b.own.Where} {
+		if said != "" && b.decl.Source.Schema == nil {
+			b.problemf(field, "%s: only views of Alfred's leave rows out; let a policy do it", field)
+		}
+	}
 	switch {
-	case b.own.Gone == "":
-	case b.decl.Source.Schema == nil:
-		b.problemf("gone", "gone: only views of Alfred's leave rows out; let a policy do it")
+	case b.own.Gone == "" || b.decl.Source.Schema == nil:
 	case b.columnsExist("gone", b.own.Gone):
 		c := b.Column(b.own.Gone)
 		c.kept, b.Marks = true, true

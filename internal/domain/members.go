@@ -51,13 +51,26 @@ func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 	return found, nil
 }
 
-// checkMembers has Postgres read which memberships count, by themselves: in a view, a misspelled column could be one of the rows
-// that are shared.
-func (s *source) checkMembers(ctx context.Context, tx pgx.Tx) error {
-	for _, ways := range s.shared {
-		for _, m := range ways {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE true%s LIMIT 0", m.table.sql(), s.countsSQL(m, "m"))); err != nil {
-				return fmt.Errorf("members: %s: where: %w", m.table.Name, err)
+// checkConditions has Postgres read which memberships and rows count, by themselves: in a view, a misspelled column could be one of the
+// rows beside them.
+func (s *source) checkConditions(ctx context.Context, tx pgx.Tx) error {
+	check := func(what string, t *catalogTable, condition string) error {
+		if t == nil || condition == "" {
+			return nil
+		}
+		if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT FROM %s AS m WHERE (%s) LIMIT 0", t.sql(), condition)); err != nil {
+			return fmt.Errorf("%s: where: %w", what, err)
+		}
+
+		return nil
+	}
+	for _, e := range s.decl.Entities {
+		if err := check(e.Type, s.cat.table(e.Table), e.Where); err != nil {
+			return err
+		}
+		for _, m := range e.Members {
+			if err := check("members: "+m.Table, s.cat.table(m.Table), m.Where); err != nil {
+				return err
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func views(ctx context.Context, db DB, decl *Declaration) (s *source, sql string
 	if err != nil {
 		return nil, "", fmt.Errorf("write views: %w", err)
 	}
-	if err := s.checkMembers(ctx, tx); err != nil {
+	if err := s.checkConditions(ctx, tx); err != nil {
 		return nil, "", fmt.Errorf("write views: %w", err)
 	}
 	functions, err := trustedFunctions(ctx, tx, decl)
