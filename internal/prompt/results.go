@@ -108,7 +108,8 @@ func (t *page) resultRows(s *section) {
 	t.otherResults(s, &left)
 }
 
-// measures says what the numbers in a section's rows measure, where their owner says it, once a prompt: 21180 may be cents.
+// measures says what the numbers in a section's rows measure and what their codes mean, where their owner says it, once a prompt: 21180
+// may be cents, and O is open.
 func (t *page) measures(s *section) {
 	kinds := map[*domain.Entity]bool{}
 	for _, r := range t.Rows.ByRef {
@@ -117,12 +118,22 @@ func (t *page) measures(s *section) {
 	text := s.body.String()
 	for _, e := range t.Domain.Entities {
 		for _, c := range e.Columns {
-			if kinds[e] && isMeasured(c) && !t.measured[c] && strings.Contains(text, " "+c.Name+":") {
+			if kinds[e] && !t.measured[c] && isExplained(text, c) {
 				t.measured[c] = true
 				s.line("(", c.Name, " of the ", e.Plural, ": ", clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact), ")")
 			}
 		}
 	}
+}
+
+// isExplained reports whether rows that a text shows have a number or a code of which the owner says what it means.
+func isExplained(text string, c *domain.Column) bool {
+	if coded := codeWords(c) != "" && !c.Hidden; !coded && !isMeasured(c) {
+		return false
+	}
+	shown := func(code string) bool { return strings.Contains(text, " ["+code+"]") }
+
+	return strings.Contains(text, " "+c.Name+":") || slices.ContainsFunc(c.Enum, shown)
 }
 
 // effect prints the rows that a call found or wrote. What is part of a row stands with it.
@@ -231,6 +242,12 @@ func (t *page) totalsLine(r *view.Result) string {
 	for _, one := range gjson.GetBytes(r.Params, "aggregates").Array() {
 		if c := def.ColumnOrPath(one.Get("column").Str); c != nil && isMeasured(c) {
 			line += "; " + c.Name + ": " + clean.Inline(strings.TrimRight(c.Comment, "."), say.MaxFact)
+		}
+	}
+
+	for _, name := range gjson.GetBytes(r.Params, "group_by").Array() {
+		if c := def.ColumnOrPath(name.Str); c != nil && len(c.Enum) > 0 {
+			line += clean.Inline(strings.Replace(codeWords(c), ":", "; "+c.Name+":", 1), say.MaxFact)
 		}
 	}
 

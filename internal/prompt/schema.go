@@ -293,7 +293,7 @@ const longestCode = 3
 // codeWords is what the owner says of a column's codes, or of its bits, "" for words.
 func codeWords(c *domain.Column) string {
 	long := func(code string) bool { return utf8.RuneCountInString(code) > longestCode }
-	if c.Comment == "" || slices.ContainsFunc(c.Enum, long) || c.Form != "" && !strings.HasPrefix(c.Form, "bits") {
+	if bits := strings.HasPrefix(c.Form, "bits"); c.Comment == "" || slices.ContainsFunc(c.Enum, long) || len(c.Enum) == 0 && !bits {
 		return ""
 	}
 

@@ -55,6 +55,18 @@ func TestCodesAreExplainedToPlanners(t *testing.T) {
 		columnsLine(repairs))
 }
 
+// Nor is it one that a reply could tell: of repairs that are [B], nobody knows that they have been ordered.
+func TestCodesAreExplainedToReplies(t *testing.T) {
+	t.Parallel()
+	status := &domain.Column{Name: "status", Kind: domain.KindText, Enum: []string{"O", "B"}, Comment: "O open, B ordered."}
+	for text, explained := range map[string]bool{"- Lamp [B]": true, "- Lamp status:O": true, "- Lamp [X]": false, "- B": false} {
+		require.Equal(t, explained, isExplained(text, status), text)
+	}
+	require.False(t, isExplained("- Lamp kind:roof [roof]", &domain.Column{Name: "kind", Kind: domain.KindText, Enum: []string{"roof"}, Comment: "What is broken."}))
+	require.True(t, isExplained("- Lamp price:3", &domain.Column{Name: "price", Kind: domain.KindNumber, Comment: "In cents."}))
+	require.False(t, isExplained("- Lamp [B]", &domain.Column{Name: "status", Kind: domain.KindText, Enum: []string{"B"}, Comment: "B ordered", Hidden: true}))
+}
+
 // Many rows in one line are told by the word that their table's name is, however it is written: [15 invoice item items] were none.
 func TestRowsAreToldByTheirTable(t *testing.T) {
 	t.Parallel()
