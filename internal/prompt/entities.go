@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,11 +50,14 @@ func (t *page) line(e *view.Entity, note, reason string) string {
 // maxApart bounds what tells a row from another of its name, in characters.
 const maxApart = 120
 
+// saysWords finds a word in a name, in scripts without blanks a sign.
+var saysWords = regexp.MustCompile(`\pL{3}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
+
 // distinguish returns what tells a loaded row from others of its name, for planners, who see no rows: "the one born in 1940" means
-// one of three Anna Smiths.
+// one of three Anna Smiths. Of one that is called by a number, people say other things: the doorbell is repair 2026-0051.
 func (t *page) distinguish(e *view.Entity) string {
 	r := t.Rows.ByRef[e.Ref]
-	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 {
+	if t.step != nil || r == nil || e.Pending() || e.Stale != "" || t.namesakes()[e.EntityType+" "+e.Label] < 2 && saysWords.MatchString(e.Label) {
 		return ""
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(t.PlainRow(e.Ref), "- "), "\n")

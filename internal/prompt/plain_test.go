@@ -65,17 +65,20 @@ func TestWhatTheLastReplyChoseHasItsRef(t *testing.T) {
 func TestPlannersTellRowsOfOneNameApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for i, label := range []string{"Stew", "Stew", "Soup", "Stew"} {
+	for i, label := range []string{"Stew", "Stew", "Soup", "Stew", "2026-0051", "鍋"} {
 		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", i+1), Label: label})
 	}
 	turn := b.running(t, 1, "the one that takes 40 minutes", db.StepTypeWrite)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Stew", "cuisine": "irish", "parent_recipe_id": "recipe_3", "_parent_recipe_id_label": "Soup"},
-		{"id": "recipe_2", "name": "Stew", "cuisine": "indian", "description": "` + strings.Repeat("hot ", 17) + `", "last_cooked_at": "2026-11-27T21:05:02.968+00:00"}, {"id": "recipe_3", "name": "Soup", "cuisine": "thai"}]`})
+		{"id": "recipe_2", "name": "Stew", "cuisine": "indian", "description": "` + strings.Repeat("hot ", 17) + `", "last_cooked_at": "2026-11-27T21:05:02.968+00:00"}, {"id": "recipe_3", "name": "Soup", "cuisine": "thai"},
+		{"id": "recipe_5", "name": "2026-0051", "cuisine": "french"}, {"id": "recipe_6", "name": "鍋", "cuisine": "japanese"}]`})
 	recent := body(b.together(t, turn).Frame, "## Recent Context (last 2 turns)")
 	require.Contains(t, recent, "- recipe_1: Stew, cuisine:irish parent_recipe:Soup (recipe) [read")
 	require.Regexp(t, `- recipe_2: Stew, description:(hot )+cuisine:indian… \(recipe\) \[read`, recent, "not half of a time")
 	require.Contains(t, recent, "- recipe_3: Soup (recipe) [read", "the only one of its name")
 	require.Contains(t, recent, "- recipe_4: Stew (recipe) [read", "not loaded")
+	require.Contains(t, recent, "- recipe_5: 2026-0051, cuisine:french (recipe) [read", "a number says nothing by which people would know it")
+	require.Contains(t, recent, "- recipe_6: 鍋 (recipe) [read")
 }
 
 // A step lists the tools that end it or ask a question among its own.
