@@ -248,7 +248,7 @@ func (w *initWriter) findNames() {
 		if sizes[words[0]]++; sizes[words[0]] == 1 {
 			apps[words[0]] = words
 		}
-		apps[words[0]] = sharedWords(apps[words[0]], words[:len(words)-1]) // something has to be left
+		apps[words[0]] = sharedWords(apps[words[0]], words)
 	}
 	cut := func(t *catalogTable) (app, rest string) {
 		first, _, _ := strings.Cut(snake(t.Name), "_")
@@ -274,8 +274,8 @@ func (w *initWriter) findNames() {
 		if t.Name != t.Relation && t.Schema == w.cat.schemas[0] { // rows of the main one have the plain name
 			w.shorts[t] = t.Relation
 		}
-		if len(t.primary) > 1 { // a link, as Odoo calls it
-			w.shorts[t] = strings.TrimSuffix(w.shorts[t], "_rel")
+		if linkName.MatchString(t.Name) && (len(t.primary) > 1 || len(t.foreignKeys) > 1) {
+			w.shorts[t] = linkName.ReplaceAllString(w.shorts[t], "")
 		}
 	}
 }

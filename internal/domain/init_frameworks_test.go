@@ -126,6 +126,31 @@ func TestInitLeavesTheAppOutOfNames(t *testing.T) {
 	}, names)
 }
 
+// Strapi keeps what a row has of another in a table with a place for each, and its own affairs beside what an editor writes. What all
+// tables of a subject begin with is the subject itself, not the app of Django's.
+func TestInitKnowsStrapi(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA fest; CREATE TABLE fest.admin_users (id serial PRIMARY KEY, firstname text, lastname text, password text);
+		CREATE TABLE fest.admin_roles (id serial PRIMARY KEY, name text);
+		CREATE TABLE fest.admin_users_roles_lnk (id serial PRIMARY KEY, user_id integer REFERENCES fest.admin_users, role_id integer REFERENCES fest.admin_roles, UNIQUE (user_id, role_id));
+		CREATE TABLE fest.strapi_releases (id serial PRIMARY KEY, name text, created_by_id integer REFERENCES fest.admin_users);
+		CREATE TABLE fest.artists (id serial PRIMARY KEY, name text, created_by_id integer REFERENCES fest.admin_users);
+		CREATE TABLE fest.news_items (id serial PRIMARY KEY, title text, created_by_id integer REFERENCES fest.admin_users);
+		CREATE TABLE fest.news_items_links (id serial PRIMARY KEY, url text, news_item_id integer NOT NULL REFERENCES fest.news_items);
+		CREATE TABLE fest.news_items_artists_lnk (id serial PRIMARY KEY, news_item_id integer REFERENCES fest.news_items, artist_id integer REFERENCES fest.artists, artist_ord double precision, UNIQUE (news_item_id, artist_id))`)
+	text, err := domain.InitViews(t.Context(), tx, "fest", "admin_users")
+	require.NoError(t, err)
+	for _, table := range []string{"admin_roles", "admin_users_roles_lnk", "strapi_releases"} {
+		require.Contains(t, text, "# left out, "+table+": bookkeeping of another tool")
+	}
+	require.Contains(t, text, "\n    name: \"news item\"\n")
+	require.Contains(t, text, "\n    name: \"news item artist\"\n")
+	require.Equal(t, []string{"news", "news", "series", "news items"}, []string{domain.Fold("News"), domain.Plural("news"), domain.Plural("series"), domain.Plural("news item")})
+	require.NotContains(t, text, "{artist_ord}")
+}
+
 // A line has few facts: what a row's state is and when it is due say more than numbers, and how many of something there were once says
 // least.
 func TestInitDisplaysWhatSaysMost(t *testing.T) {

@@ -214,7 +214,9 @@ func (e *initEntity) whose() string {
 // descriptive are the columns of short values that say most of a row, in their order.
 func (e *initEntity) descriptive(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
-		return !isShort(c) && c != e.moment || e.tallies(c) || wordlessNames.MatchString(snake(c.Name)) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
+		placed := e.isLink() && placeNames.MatchString(snake(c.Name))
+
+		return !isShort(c) && c != e.moment || placed || e.tallies(c) || wordlessNames.MatchString(snake(c.Name)) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})
 	first := slices.SortedStableFunc(slices.Values(short), func(a, b *Column) int { return rank(a) - rank(b) })
 	first = first[:min(most, len(first))]

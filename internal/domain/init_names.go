@@ -14,7 +14,9 @@ var (
 	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
 	workerNames = regexp.MustCompile(`_by$|^(assigned|delegated)_to$|^(assignee|author|reviewer|manager)$`)
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
-		`django_|ir_|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
+		`django_|ir_|strapi_|directus_|i18n_locale|(admin|up)_(permission|role)s|(admin|up)_users_roles?_lnk$|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
+	// linkName is of tables that only say which rows go together, as Odoo and Strapi call them.
+	linkName = regexp.MustCompile(`_(rel|lnk)$`)
 	// doorNames are of tables of which each row lets somebody in; visitNames are, where they say by what program or with which token;
 	// grantNames are of columns of logins by another program.
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password(_reset)?|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)

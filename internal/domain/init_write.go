@@ -20,7 +20,7 @@ var (
 	totalNames = regexp.MustCompile(`^(grand_?)?total(_amount|_price)?$`)
 )
 
-var placeNames = regexp.MustCompile(`^(position|ordinal|seq|sequence|sort_order|line(_?(no|number))?)$`)
+var placeNames = regexp.MustCompile(`(^|_)(ord|order|position|ordinal|seq|sequence)$|^line(_?(no|number))?$`)
 
 //go:embed init.yaml.tmpl
 var initYAML string

@@ -19,12 +19,12 @@ func Fold(word string) string {
 }
 
 // Singular returns the singular of a lower-case English word, accurately enough to compare words: berries, dishes,
-// shelves, tomatoes, eggs; glass, couscous and series stay.
+// shelves, tomatoes, eggs; glass, couscous, series and news stay.
 func Singular(word string) string {
 	switch {
 	case len(word) < 4:
 		return word
-	case hasSuffix(word, "series", "species"):
+	case isBoth(word):
 		return word
 	case strings.HasSuffix(word, "people"):
 		return strings.TrimSuffix(word, "people") + "person"
@@ -46,7 +46,7 @@ func Singular(word string) string {
 // Plural returns the plural of lower-case English words, of which the last may be in the plural already.
 func Plural(words string) string {
 	switch {
-	case Singular(words) != words || words == "":
+	case Singular(words) != words || words == "" || isBoth(words):
 		return words
 	case strings.HasSuffix(words, "y") && !hasSuffix(words, "ay", "ey", "oy", "uy"):
 		return words[:len(words)-1] + "ies"
@@ -56,6 +56,9 @@ func Plural(words string) string {
 		return words + "s"
 	}
 }
+
+// isBoth reports whether a word is the same in the singular and the plural.
+func isBoth(word string) bool { return hasSuffix(word, "series", "species", "news") }
 
 func hasSuffix(word string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(word, suffix) })
