@@ -136,7 +136,8 @@ func TestInitKnowsStrapi(t *testing.T) {
 		CREATE TABLE fest.admin_roles (id serial PRIMARY KEY, name text);
 		CREATE TABLE fest.admin_users_roles_lnk (id serial PRIMARY KEY, user_id integer REFERENCES fest.admin_users, role_id integer REFERENCES fest.admin_roles, UNIQUE (user_id, role_id));
 		CREATE TABLE fest.strapi_releases (id serial PRIMARY KEY, name text, created_by_id integer REFERENCES fest.admin_users);
-		CREATE TABLE fest.artists (id serial PRIMARY KEY, name text, created_by_id integer REFERENCES fest.admin_users);
+		CREATE TABLE fest.artists (id serial PRIMARY KEY, name text, created_by_id integer REFERENCES fest.admin_users, updated_by_id integer REFERENCES fest.admin_users);
+		CREATE TABLE fest.shifts (id serial PRIMARY KEY, starts_at timestamp, created_by_id integer REFERENCES fest.admin_users, updated_by_id integer REFERENCES fest.admin_users);
 		CREATE TABLE fest.news_items (id serial PRIMARY KEY, title text, created_by_id integer REFERENCES fest.admin_users);
 		CREATE TABLE fest.news_items_links (id serial PRIMARY KEY, url text, news_item_id integer NOT NULL REFERENCES fest.news_items);
 		CREATE TABLE fest.news_items_artists_lnk (id serial PRIMARY KEY, news_item_id integer REFERENCES fest.news_items, artist_id integer REFERENCES fest.artists, artist_ord double precision, UNIQUE (news_item_id, artist_id))`)
@@ -149,6 +150,7 @@ func TestInitKnowsStrapi(t *testing.T) {
 	require.Contains(t, text, "\n    name: \"news item artist\"\n")
 	require.Equal(t, []string{"news", "news", "series", "news items"}, []string{domain.Fold("News"), domain.Plural("news"), domain.Plural("series"), domain.Plural("news item")})
 	require.NotContains(t, text, "{artist_ord}")
+	require.NotContains(t, text, "_updated_by_id_label", "nobody calls a row by who wrote it last")
 }
 
 // A line has few facts: what a row's state is and when it is due say more than numbers, and how many of something there were once says

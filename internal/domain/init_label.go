@@ -171,7 +171,7 @@ func (e *initEntity) mayLack(name string) bool {
 // namingReferences are the references that name a row. A link between two rows is called by both: each tag of a lamp would be
 // called lamp. A part, which stands beside its whole, is called by another row where it has one.
 func (e *initEntity) namingReferences(dated bool) []string {
-	names, most := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.refs[name].isCompany() }), 1
+	names, most := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return namesWriter(name) || e.refs[name].isCompany() }), 1
 	if !dated && e.Parent == nil {
 		most = 2
 	}
@@ -195,10 +195,13 @@ func (e *initEntity) namingReferences(dated bool) []string {
 	return chosen
 }
 
+// namesWriter reports whether a column only says who wrote a row, or wrote it last.
+func namesWriter(column string) bool { return isBookkeeping(column) || keptNames.MatchString(snake(column)) }
+
 // whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
 // missing.
 func (e *initEntity) whose() string {
-	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return isBookkeeping(name) || e.within(name) || e.refs[name] == e })
+	names := slices.DeleteFunc(sortedKeys(e.refs), func(name string) bool { return namesWriter(name) || e.within(name) || e.refs[name] == e })
 	if len(names) == 0 || strings.Contains(e.Label, "_label") {
 		return ""
 	}
