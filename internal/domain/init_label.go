@@ -138,10 +138,10 @@ func (e *initEntity) labelByOthers(day *Column) {
 }
 
 // addPart adds a column's value to the label, as an optional part if it may be missing: without one of the others, a row
-// has no name at all. What stands after a part that is always there is set apart: it may be several words itself.
+// has no name at all. Parts are set apart: each may be several words itself.
 func (e *initEntity) addPart(column, shown, layout string) {
 	part, before := "{"+shown+layout+"}", " "
-	if e.Label != "" && !strings.HasPrefix(e.Label, "{?") {
+	if e.Label != "" {
 		before = " · "
 	}
 	switch {
@@ -217,7 +217,7 @@ func (e *initEntity) whose() string {
 // descriptive are the columns of short values that say most of a row, in their order.
 func (e *initEntity) descriptive(most int) []*Column {
 	short := slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool {
-		placed := e.isLink() && placeNames.MatchString(snake(c.Name))
+		placed := strings.Contains(e.Label, "_label") && placeNames.MatchString(snake(c.Name)) // beside the rows that it stands with, not in their order
 
 		return !isShort(c) && c != e.moment || placed || e.tallies(c) || wordlessNames.MatchString(snake(c.Name)) || fileNames.MatchString(snake(c.Name)) || slices.Contains(e.names, c.Name)
 	})

@@ -29,7 +29,7 @@ INSERT INTO crm.versions (item_type, item_id, event) VALUES ('Account', 1, 'crea
 	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"crm"}})
 	require.NoError(t, err)
 	for _, part := range []string{
-		`label: "{?_tag_id_label: {_tag_id_label}}{?_taggable_account_label: {_taggable_account_label}}{?_taggable_comment_label: {_taggable_comment_label}}{?_taggable_task_label: {_taggable_task_label}}"`,
+		`label: "{?_tag_id_label: {_tag_id_label}}{?_taggable_account_label: · {_taggable_account_label}}{?_taggable_comment_label: · {_taggable_comment_label}}{?_taggable_task_label: · {_taggable_task_label}}"`,
 		`references: {assigned_to: user} # unsure`, `{?due_at: due_at:{due_at}}`, `{?stage: [{stage}]}`, `label: "{comment}"`, "# left out, versions: bookkeeping of another tool\n",
 	} {
 		require.Contains(t, text, part)

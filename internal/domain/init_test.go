@@ -34,7 +34,7 @@ func TestInitIntegerKeys(t *testing.T) {
 	require.Same(t, book, loan.Column("book_id").FK.Entity)
 	require.Same(t, shelf, loan.Column("shelf_id").FK.Entity)
 	require.Same(t, loan, shelf.Children[0].Entity)
-	require.Equal(t, "Jan 12, 2026 Dune", loan.Label.Render(map[string]any{"due_on": "2026-01-12", "_book_id_label": "Dune"}))
+	require.Equal(t, "Jan 12, 2026 · Dune", loan.Label.Render(map[string]any{"due_on": "2026-01-12", "_book_id_label": "Dune"}))
 	require.Equal(t, []string{"shelves", "loans"}, d.Subdomains[0].Tables)
 	require.Equal(t, []string{"books"}, d.Subdomains[0].Readable)
 	require.Len(t, d.Snapshot, 1)
@@ -277,7 +277,7 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 	for _, part := range []string{
 		`owner: "by_id" # unsure: its rows are those of whom it names; if not, owner: checked_by or owned_by: [item_id]`,
 		"owned_by: [item_id] # unsure", `owner: "assignee" # unsure: its rows are those of whom it names` + "\n",
-		`label: "{?made_on: {made_on:Jan 2, 2006}} {_mark_id_label}" # unsure`, `label: "{_item_id_label} · {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
+		`label: "{?made_on: {made_on:Jan 2, 2006}} · {_mark_id_label}" # unsure`, `label: "{_item_id_label} · {_mark_id_label}" # unsure`, `label: "{_mark_id_label}" # unsure`,
 		`hidden: [password, "resetPasswordToken"]`, "counted_by integer, refers to auth_user",
 	} {
 		require.Contains(t, text, part)
