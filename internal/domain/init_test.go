@@ -285,7 +285,7 @@ INSERT INTO depot.photos (approved_by, item_id, title) VALUES (2, 1, 'front');`)
 	require.NotContains(t, text, "{password}")
 	d := attached(t, tx, "depot", "\n  - type: photo\n", "\n  - type: photo\n    writes: [create]\n    columns: [item_id, title]\n")
 	order := d.ByType("order").Label
-	require.Equal(t, "Jan 12, 2026 red", order.RenderComplete(map[string]any{"made_on": "2026-01-12", "_mark_id_label": "red"}))
+	require.Equal(t, "Jan 12, 2026 · red", order.RenderComplete(map[string]any{"made_on": "2026-01-12", "_mark_id_label": "red"}))
 	require.Equal(t, "red", order.RenderComplete(map[string]any{"made_on": nil, "_mark_id_label": "red"}), "a row is called by what it has")
 	require.True(t, d.ByType("auth_user").Column("password").Hidden)
 	require.Equal(t, "front", as(t, tx, adaID, `SELECT title FROM depot_alfred.photos`), "whoever approved it has no part in it")
