@@ -141,7 +141,7 @@ func TestInitKnowsStrapi(t *testing.T) {
 		CREATE TABLE fest.news_items (id serial PRIMARY KEY, title text, created_by_id integer REFERENCES fest.admin_users);
 		CREATE TABLE fest.news_items_links (id serial PRIMARY KEY, url text, news_item_id integer NOT NULL REFERENCES fest.news_items);
 		CREATE TABLE fest.news_items_artists_lnk (id serial PRIMARY KEY, news_item_id integer REFERENCES fest.news_items ON DELETE CASCADE, artist_id integer REFERENCES fest.artists ON DELETE CASCADE, artist_ord double precision)`)
-	text, err := domain.InitViews(t.Context(), tx, "fest", "admin_users")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"fest"}, Accounts: "admin_users"})
 	require.NoError(t, err)
 	for _, table := range []string{"admin_roles", "admin_users_roles_lnk", "strapi_releases"} {
 		require.Contains(t, text, "# left out, "+table+": bookkeeping of another tool")

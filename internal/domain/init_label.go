@@ -196,7 +196,9 @@ func (e *initEntity) namingReferences(dated bool) []string {
 }
 
 // namesWriter reports whether a column only says who wrote a row, or wrote it last.
-func namesWriter(column string) bool { return isBookkeeping(column) || keptNames.MatchString(snake(column)) }
+func namesWriter(column string) bool {
+	return isBookkeeping(column) || keptNames.MatchString(snake(column))
+}
 
 // whose says, for people, to which row a row belongs that is not called by another: a ticket's buyer rather than its agent, who may be
 // missing.
