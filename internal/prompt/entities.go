@@ -24,9 +24,9 @@ func (t *page) tags(e *view.Entity) string {
 	switch {
 	case e.Pending():
 		tag = needsSave
-	case e.Action == "read" && t.hasText(e.EntityType) && slices.Contains(e.Loaded, "text"):
+	case e.Action == "read" && t.hasMore(e.EntityType) && slices.Contains(e.Loaded, "text") && slices.Contains(e.Loaded, "rows"):
 		tag = "[read:full]"
-	case e.Action == "read" && t.hasText(e.EntityType):
+	case e.Action == "read" && t.hasMore(e.EntityType):
 		tag = "[read:summary]"
 	}
 	if e.Stale != "" {
@@ -36,10 +36,11 @@ func (t *page) tags(e *view.Entity) string {
 	return tag
 }
 
-func (t *page) hasText(entityType string) bool {
+// hasMore reports whether rows of a type have long texts or parts, which a summary lacks.
+func (t *page) hasMore(entityType string) bool {
 	def := t.Domain.ByType(entityType)
 
-	return def != nil && len(def.Sets["text"]) > 0
+	return def != nil && len(def.Sets["text"])+len(def.Children) > 0
 }
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".

@@ -496,3 +496,15 @@ func TestSnapshotIsFreshAndMayFail(t *testing.T) {
 	require.Equal(t, "(could not be read just now)", body(f, "## Snapshot"))
 	require.NotEmpty(t, body(f, "## Current Task"))
 }
+
+// Rows without long texts have parts all the same, which a summary does not show: a planner is told which rows lack them.
+func TestSummariesWithoutTextsLackParts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.domain = testfactory.OwnKitchen(t)
+	delete(b.domain.ByType("recipe").Sets, "text")
+	b.prompts, b.loader = prompt.New(b.domain, prompt.DefaultConfig()), view.NewLoader(b.domain, prompt.DefaultConfig().Windows)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Curry", Created: 1})
+	f := b.think(t, b.running(t, 2, "what is in it?", db.StepTypeRead)).Frame
+	require.Contains(t, body(f, "## Recent Context (last 2 turns)"), "- recipe_1: Curry (recipe) [read:summary]")
+}
