@@ -71,7 +71,7 @@ func (t *Teller) contentOf(ref string) map[string]any {
 	return content
 }
 
-// withoutPartNames leaves out a text that only names the row's parts, which stand below it.
+// withoutPartNames leaves out a text that only names the row's parts, which stand below it, unless the row itself is called so.
 func (t *Teller) withoutPartNames(r *view.Row) map[string]any {
 	columns := maps.Clone(r.Columns)
 	for _, refs := range r.Children {
@@ -81,7 +81,9 @@ func (t *Teller) withoutPartNames(r *view.Row) map[string]any {
 			names[i] = part.Kind.Label.Render(part.Columns)
 		}
 		listed := strings.Join(names, ", ")
-		maps.DeleteFunc(columns, func(_ string, value any) bool { return listed != "" && value == listed })
+		maps.DeleteFunc(columns, func(name string, value any) bool {
+			return listed != "" && value == listed && !slices.Contains(r.Kind.Label.Columns(), name)
+		})
 	}
 
 	return columns

@@ -94,6 +94,9 @@ func TestPartsOfPartsAreShown(t *testing.T) {
 	require.Equal(t, strings.Join([]string{"- S-1", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"))
 	rows.ByRef["order_1"].Columns["contents"], rows.ByRef["order_1"].Columns["tags"] = "Mug, Lamp", []any{"new"}
 	require.Equal(t, strings.Join([]string{"- S-1 tags:new", "  - Mug", "    - return: defective", "  - Lamp"}, "\n"), told.PlainRow("order_1"), "what stands below is not said twice")
+	rows.ByRef["line_1"].Columns["name"] = "defective"
+	require.Equal(t, "- defective\n  - defective", told.PlainRow("line_1"), "a row called like its only part keeps its name")
+	rows.ByRef["line_1"].Columns["name"] = "Mug"
 	require.Equal(t, []string{"  - return: defective id:return_1"}, told.InnerParts(rows.ByRef["line_1"]))
 }
 
