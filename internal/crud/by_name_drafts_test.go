@@ -32,3 +32,37 @@ func TestDraftsNameRows(t *testing.T) {
 	parts := b.rows(b.ok("generate", vocab.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Soup", "recipe_ingredients": [{"name": "leek", "ingredient_id": "garlic"}]}}]}`))
 	require.Regexp(t, `ing_\d+`, parts[0]["recipe_ingredients"].([]any)[0].(map[string]any)["ingredient_id"])
 }
+
+// What is new and belongs together is drafted in one answer: a draft names another one by what it is called, or by the ref that it gets
+// as the first of its type. A tenant and the tenant's lease took a model three attempts, and then the step was given up.
+func TestDraftsNameOthersOfTheirAnswer(t *testing.T) {
+	t.Parallel()
+	ramen := func(more string) string {
+		return `{"type": "recipe", "content": {"name": "Ramen"` + more + `}}`
+	}
+	meal := func(recipe string) string {
+		return `{"type": "meal", "content": {"date": "2027-01-02", "meal_type": "dinner", "recipe_id": "` + recipe + `"}}`
+	}
+	for name, calls := range map[string][]string{
+		"by name": {ramen("") + ", " + meal("ramen")}, "by the coming ref": {ramen("") + ", " + meal("gen_recipe_1")}, "in two calls": {ramen(""), meal("Ramen")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupPlanned(t)
+			var made []vocab.Call
+			for _, creates := range calls {
+				made = append(made, call(vocab.ToolGenerate, `{"creates": [`+creates+`]}`))
+			}
+			outcome := b.decide("generate", made...)
+			require.False(t, outcome.Failed(), "%+v", outcome.Results)
+			rows := b.rows(outcome.Results[len(calls)-1])
+			require.Equal(t, "gen_recipe_1", rows[len(rows)-1]["recipe_id"])
+			require.Equal(t, "Ramen", rows[len(rows)-1]["_recipe_id_label"])
+			require.Equal(t, "gen_recipe_1", query[string](b, `SELECT content ->> 'recipe_id' FROM artifacts WHERE session_id = $1 AND ref = 'gen_meal_1'`, b.scope.SessionID))
+		})
+	}
+	b := setupPlanned(t)
+	require.Contains(t, b.refused("generate", vocab.ToolGenerate, `{"creates": [`+meal("Ramen")+`]}`, crud.CodeUnknownRef), "Ramen does not exist in this conversation")
+	b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen("")+", "+ramen("")+", "+meal("gen_recipe_2")+`]}`, crud.CodeUnknownRef)
+	b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen(`, "parent_recipe_id": "Ramen"`)+`]}`, crud.CodeUnknownRef)
+}

@@ -20,6 +20,7 @@ type draft struct {
 	ref     string // "" for one that is to be made
 	entity  *domain.Entity
 	content map[string]any
+	points  []companion // to others that are made with it
 }
 
 // withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
@@ -74,7 +75,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 	}
 	contents, err := d.registry.GetEntityData(ctx, refs...)
 	for _, ref := range refs {
-		op.drafts = append(op.drafts, draft{ref, op.entity, contents[ref]})
+		op.drafts = append(op.drafts, draft{ref: ref, entity: op.entity, content: contents[ref]})
 	}
 
 	return err

@@ -61,10 +61,16 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 // run checks that every ref in the contents has the type required there; a draft may reference a draft.
 func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	refs := map[*domain.Entity][]string{}
-	for _, create := range op.creates {
+	for i := range op.creates {
+		create := &op.creates[i]
 		if err := d.plainTexts(ctx, create.entity, create.content); err != nil {
 			return err
 		}
+		points, err := d.companions(ctx, create.entity, create.content, d.draftedBefore(op, i))
+		if err != nil {
+			return err
+		}
+		create.points = points
 		if err := d.nameRefs(ctx, tx, create.entity, create.content); err != nil {
 			return err
 		}
@@ -162,7 +168,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 		e, patch := d.tools.domain.ByType(entry.Type), op.args.Updates[i].Content
 		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
 		wrong.add(fault)
-		op.updates = append(op.updates, draft{entry.Ref, e, content})
+		op.updates = append(op.updates, draft{ref: entry.Ref, entity: e, content: content})
 		gatherRefs(refs, e, content)
 	}
 
@@ -263,12 +269,8 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Resul
 		}
 		d.drafted[update.ref]++
 	}
-	made, err := drafts.Generate(ctx, each(op.creates, func(one draft) registry.Draft { return registry.Draft{Type: one.entity.Type, Content: one.content} }))
-	if err != nil {
+	if err := op.store(ctx, drafts); err != nil {
 		return Result{}, err
-	}
-	for i, entry := range made {
-		op.creates[i].ref = entry.Ref
 	}
 	all := slices.Concat(op.updates, op.creates)
 	result := Result{RowCount: len(all), Notice: op.removed.String(), removed: op.removed}

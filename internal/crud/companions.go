@@ -1,0 +1,102 @@
+package crud
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"alfred/internal/domain"
+	"alfred/registry"
+)
+
+// companion is a column of a draft that points to another draft of the same answer, which has no ref before it is stored.
+type companion struct {
+	row    map[string]any
+	column string
+	draft  *draft
+}
+
+// comingRef is a ref of a draft.
+var comingRef = regexp.MustCompile(`^gen_.+_\d+$`)
+
+// companions takes out of a draft, and of rows that are part of it, what names another draft of the same answer: by what that is called,
+// or by the ref that it will get, if there is no other of its type.
+func (d *decision) companions(ctx context.Context, e *domain.Entity, content map[string]any, others []*draft) (found []companion, err error) {
+	for _, c := range e.Columns {
+		said, isText := content[c.Name].(string)
+		if c.Target() == nil || !isText {
+			continue
+		}
+		same := only(others, func(one *draft) bool { return one.entity == c.Target() })
+		meant := only(same, func(one *draft) bool { return folded(one.entity.Label.Render(one.content)) == folded(said) })
+		if comingRef.MatchString(said) && len(same) == 1 {
+			known, err := d.registry.Lookup(ctx, []string{said})
+			if err != nil {
+				return nil, err
+			}
+			if known[said] == nil {
+				meant = same
+			}
+		}
+		if len(meant) == 1 {
+			delete(content, c.Name)
+			found = append(found, companion{content, c.Name, meant[0]})
+		}
+	}
+	for _, child := range e.Children {
+		for _, row := range rowsIn(content[child.Entity.Table]) {
+			more, err := d.companions(ctx, child.Entity, row, others)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
+		}
+	}
+
+	return found, nil
+}
+
+// draftedBefore are the drafts that the decision's calls up to this one make, before the nth of this.
+func (d *decision) draftedBefore(op *generateOp, n int) (others []*draft) {
+	for _, s := range d.steps {
+		made, is := s.op.(*generateOp)
+		if !is {
+			continue
+		}
+		for i := range made.creates {
+			if made == op && i >= n {
+				return others
+			}
+			others = append(others, &made.creates[i])
+		}
+		if made == op {
+			break
+		}
+	}
+
+	return others
+}
+
+// store stores the new drafts, one after the other if some point to others of them.
+func (op *generateOp) store(ctx context.Context, drafts *registry.Registry) error {
+	size := max(len(op.creates), 1)
+	if slices.ContainsFunc(op.creates, func(one draft) bool { return len(one.points) > 0 }) {
+		size = 1
+	}
+	for some := range slices.Chunk(op.creates, size) {
+		for _, one := range some {
+			for _, to := range one.points {
+				to.row[to.column] = to.draft.ref
+			}
+		}
+		made, err := drafts.Generate(ctx, each(some, func(one draft) registry.Draft { return registry.Draft{Type: one.entity.Type, Content: one.content} }))
+		if err != nil {
+			return err
+		}
+		for i, entry := range made {
+			some[i].ref = entry.Ref
+		}
+	}
+
+	return nil
+}
