@@ -130,7 +130,7 @@ func (w *initWriter) seemsOwner(t *catalogTable, c *Column) bool {
 
 	people := w.cat.table(w.accounts)
 
-	return people != nil && slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return w.cat.leadsToPerson(fk, people) && fk.holds(c.Name) })
+	return people != nil && t != people && slices.ContainsFunc(t.foreignKeys, func(fk catalogFK) bool { return w.cat.leadsToPerson(fk, people) && fk.holds(c.Name) })
 }
 
 // ownerColumn is the column that holds to whom the rows belong, "" for none.

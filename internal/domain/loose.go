@@ -62,8 +62,21 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 		_, loose := t.loosePair()
 		for _, c := range t.columns {
 			name, is := keyOf(c.Name)
+			if !is || c == loose || slices.Equal(t.primary, []string{c.Name}) {
+				continue
+			}
 			to, whole := w.calledLike(name)
-			if !is || to == nil || c == loose || slices.Equal(t.primary, []string{c.Name}) || !t.mayLead(c, to) {
+			if to == nil && name == "parent" {
+				to, whole = t, true
+			}
+			if to == nil {
+				if err := w.leadByValue(ctx, tx, t, c); err != nil {
+					return err
+				}
+
+				continue
+			}
+			if !t.mayLead(c, to) {
 				continue
 			}
 			holds, err := w.holdsKeys(ctx, tx, t, c, to)
@@ -73,6 +86,24 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 			if holds.some || whole && holds.all {
 				w.cat.lead(t, c, to)
 			}
+		}
+	}
+
+	return nil
+}
+
+// leadByValue has a column point at the only table of which it holds nothing but keys that no other has, as uuids.
+func (w *initWriter) leadByValue(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column) error {
+	for _, to := range w.cat.tables {
+		if c.Kind == KindNumber || !t.mayLead(c, to) {
+			continue
+		}
+		holds, err := w.holdsKeys(ctx, tx, t, c, to)
+		if err != nil {
+			return err
+		}
+		if holds.some && holds.all && holds.long {
+			w.cat.lead(t, c, to)
 		}
 	}
 
@@ -112,12 +143,13 @@ func (w *initWriter) calledLike(name string) (to *catalogTable, whole bool) {
 	return nil, false
 }
 
-// held says which of a column's values are keys of a table: some, and all, as also where there is no value.
-type held struct{ some, all bool }
+// held says which of a column's values are keys of a table: some, and all, as also where there is no value. Long ones are those of
+// this table alone.
+type held struct{ some, all, long bool }
 
 // holdsKeysSQL reads what a column holds.
-const holdsKeysSQL = `SELECT coalesce(bool_or(has), false), coalesce(bool_and(has), true)
-FROM (SELECT EXISTS (SELECT FROM %[3]s AS o WHERE o.%[4]s = t.%[2]s) AS has FROM (SELECT * FROM %[1]s LIMIT 1000) AS t WHERE t.%[2]s IS NOT NULL) AS t`
+const holdsKeysSQL = `SELECT coalesce(bool_or(has), false), coalesce(bool_and(has), true), coalesce(bool_and(long), false)
+FROM (SELECT EXISTS (SELECT FROM %[3]s AS o WHERE o.%[4]s = t.%[2]s) AS has, length(t.%[2]s::text) >= 16 AS long FROM (SELECT * FROM %[1]s LIMIT 1000) AS t WHERE t.%[2]s IS NOT NULL) AS t`
 
 // holdsKeys knows nothing of tables that may not be read, and of views, which may take long.
 func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column, to *catalogTable) (found held, err error) {
@@ -125,7 +157,7 @@ func (w *initWriter) holdsKeys(ctx context.Context, tx pgx.Tx, t *catalogTable, 
 		return held{all: true}, nil
 	}
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, t.sql(), quote(c.Name), to.sql(), quote(to.primary[0]))).Scan(&found.some, &found.all)
+		return tx.QueryRow(ctx, fmt.Sprintf(holdsKeysSQL, t.sql(), quote(c.Name), to.sql(), quote(to.primary[0]))).Scan(&found.some, &found.all, &found.long)
 	})
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
 		return held{all: true}, nil

@@ -47,6 +47,32 @@ func TestInitFollowsNames(t *testing.T) {
 	require.Contains(t, as(t, tx, adaID, `UPDATE rentals_alfred.rents SET bike_id = 2 RETURNING 'moved'`), "no such row of bikes", "it is Eve's")
 }
 
+// Where no table is called like a key, its values say where it leads: those of uuids and the like are keys of one table alone. A parent
+// is a row of the same table.
+func TestInitFollowsValues(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA ledger;
+		CREATE TABLE ledger.users (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
+		CREATE TABLE ledger.accounts (guid varchar(32) PRIMARY KEY, name text NOT NULL, parent_guid varchar(32), other_guid varchar(32));
+		CREATE TABLE ledger.transactions (guid varchar(32) PRIMARY KEY, description text NOT NULL, import_id text);
+		CREATE TABLE ledger.splits (guid varchar(32) PRIMARY KEY, tx_guid varchar(32) NOT NULL, into_guid varchar(32) NOT NULL, any_guid varchar(32) NOT NULL, memo text NOT NULL);
+		CREATE TABLE ledger.codes (id text PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE ledger.stages (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
+		INSERT INTO ledger.stages (name, parent_id) VALUES ('first', 7);
+		INSERT INTO ledger.codes VALUES ('a', 'A'); INSERT INTO ledger.transactions VALUES (md5('t1'), 'Rent', 'a');
+		INSERT INTO ledger.accounts VALUES (md5('a1'), 'Assets', NULL, md5('x')), (md5('a2'), 'Cash', md5('a1'), NULL);
+		INSERT INTO ledger.splits VALUES (md5('s1'), md5('t1'), md5('a2'), md5('t1'), ''), (md5('s2'), md5('t1'), md5('a1'), md5('a1'), '')`)
+	text, err := domain.InitViews(t.Context(), tx, "ledger", "users")
+	require.NoError(t, err)
+	require.Contains(t, text, "references: {parent_id: user} # unsure", "as far as anybody knows")
+	require.Contains(t, text, "references: {parent_guid: account} # unsure", "other_guid holds no key")
+	require.Contains(t, text, "references: {tx_guid: transaction, into_guid: account} # unsure", "any_guid holds those of two tables")
+	require.NotContains(t, text, "import_id: code", "a short text may be called like a row by chance")
+	require.NotContains(t, text, "parent_id: stage", "it holds no keys of stages")
+}
+
 // To whom rows belong may be guessed wrong where a program knows people and companies: the other guess is named.
 func TestInitNamesOtherAccounts(t *testing.T) {
 	t.Parallel()
