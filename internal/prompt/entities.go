@@ -24,9 +24,10 @@ func (t *page) tags(e *view.Entity) string {
 	switch {
 	case e.Pending():
 		tag = needsSave
-	case e.Action == "read" && t.hasMore(e.EntityType) && slices.Contains(e.Loaded, "text") && slices.Contains(e.Loaded, "rows"):
+	case e.Action != "read":
+	case slices.Contains(e.Loaded, t.more(e.EntityType)):
 		tag = "[read:full]"
-	case e.Action == "read" && t.hasMore(e.EntityType):
+	case t.more(e.EntityType) != "":
 		tag = "[read:summary]"
 	}
 	if e.Stale != "" {
@@ -36,11 +37,18 @@ func (t *page) tags(e *view.Entity) string {
 	return tag
 }
 
-// hasMore reports whether rows of a type have long texts or parts, which a summary lacks.
-func (t *page) hasMore(entityType string) bool {
-	def := t.Domain.ByType(entityType)
-
-	return def != nil && len(def.Sets["text"])+len(def.Children) > 0
+// more is what a summary of a type's rows lacks: long texts or, without such, parts; "" for neither.
+func (t *page) more(entityType string) string {
+	switch def := t.Domain.ByType(entityType); {
+	case def == nil:
+		return ""
+	case len(def.Sets["text"]) > 0:
+		return "text"
+	case len(def.Children) > 0:
+		return "rows"
+	default:
+		return ""
+	}
 }
 
 // line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
