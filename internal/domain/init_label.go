@@ -15,7 +15,7 @@ func (e *initEntity) guessLabel() {
 	day := find(e.plain, func(c *Column) bool {
 		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
 	})
-	name, title, code, words := e.called(wholeNames...), e.title(), e.called(codeNames...), find(e.plain, isProse)
+	name, title, code, words := e.called(wholeNames...), e.title(), e.called(codeNames...), e.prose()
 	if e.isLink() {
 		day = nil
 	}
@@ -291,6 +291,11 @@ func (e *initEntity) partNumber() string {
 	})
 
 	return strings.Join(numbered[:min(1, len(numbered))], "")
+}
+
+// prose is the first text in people's words that most rows have, besides those of the label, nil for none.
+func (e *initEntity) prose() *Column {
+	return find(e.plain, func(c *Column) bool { return isProse(c) && e.lacking[c] <= 0.5 && !slices.Contains(e.names, c.Name) })
 }
 
 // firstNamed is the text column with the first of these names that there is.

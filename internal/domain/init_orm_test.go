@@ -77,7 +77,7 @@ func TestInitHidesKeysWithoutForeignKeys(t *testing.T) {
 		CREATE TABLE desk.messages (id serial PRIMARY KEY, account_id integer NOT NULL, contact_id integer NOT NULL, sender_type text, sender_id bigint, display_id integer, key_hash text, content text NOT NULL)`)
 	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"desk"}})
 	require.NoError(t, err)
-	require.Contains(t, text, "references: {contact_id: contact} # unsure: their names alone say so")
+	require.Contains(t, text, "references: {contact_id: contact} # unsure: no foreign key says so")
 	require.Contains(t, text, "hidden: [sender_id, key_hash]")
 	require.Contains(t, text, "no foreign key knows of messages.contact_id, which would go on pointing at what is deleted")
 	require.Contains(t, text, `display: "{content}{?sender_type: [{sender_type}]}{?display_id: display_id:{display_id}}`)

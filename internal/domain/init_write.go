@@ -265,7 +265,7 @@ func (e *initEntity) DisplayForPeople() string {
 
 func (e *initEntity) line(spoken bool) string {
 	parts := []string{e.Label}
-	if c := find(e.plain, func(c *Column) bool { return isProse(c) && !slices.Contains(e.names, c.Name) }); c != nil && !slices.ContainsFunc(e.names, e.describesRow) {
+	if c := e.prose(); c != nil && !slices.ContainsFunc(e.names, e.describesRow) {
 		parts = append(parts, " {"+quotedName(c.Name)+"}")
 	}
 	for _, c := range e.descriptive(displayFacts + 1 - len(parts)) {

@@ -32,7 +32,7 @@ func TestInitFollowsNames(t *testing.T) {
 	exec(t, tx, rentals)
 	d := attached(t, tx, "rentals", "    # read only; to allow more: writes: [create, update, delete] and columns: [bike_id, last_bike_id, day]", "    writes: [create, update]\n    columns: [bike_id, day]")
 	require.Contains(t, d.Text, `accounts: "users"`)
-	require.Contains(t, d.Text, "references: {model_id: model} # unsure: their names alone say so")
+	require.Contains(t, d.Text, "references: {model_id: model} # unsure: no foreign key says so")
 	require.Contains(t, d.Text, "references: {bike_id: bike, last_bike_id: bike} # unsure", "other_bike_id holds none")
 	require.Contains(t, d.Text, "hidden: [other_bike_id, uuid]")
 	require.Contains(t, d.Text, "owned_by: [bike_id] # unsure: its rows are those of whom the bikes are")
@@ -56,12 +56,12 @@ func TestInitFollowsValues(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA ledger;
 		CREATE TABLE ledger.users (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
 		CREATE TABLE ledger.accounts (guid varchar(32) PRIMARY KEY, name text NOT NULL, parent_guid varchar(32), other_guid varchar(32));
-		CREATE TABLE ledger.transactions (guid varchar(32) PRIMARY KEY, description text NOT NULL, import_id text);
+		CREATE TABLE ledger.transactions (guid varchar(32) PRIMARY KEY, num text NOT NULL, description text NOT NULL, import_id text);
 		CREATE TABLE ledger.splits (guid varchar(32) PRIMARY KEY, tx_guid varchar(32) NOT NULL, into_guid varchar(32) NOT NULL, any_guid varchar(32) NOT NULL, memo text NOT NULL);
 		CREATE TABLE ledger.codes (id text PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE ledger.stages (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
 		INSERT INTO ledger.stages (name, parent_id) VALUES ('first', 7);
-		INSERT INTO ledger.codes VALUES ('a', 'A'); INSERT INTO ledger.transactions VALUES (md5('t1'), 'Rent', 'a');
+		INSERT INTO ledger.codes VALUES ('a', 'A'); INSERT INTO ledger.transactions VALUES (md5('t1'), '', 'Rent', 'a');
 		INSERT INTO ledger.accounts VALUES (md5('a1'), 'Assets', NULL, md5('x')), (md5('a2'), 'Cash', md5('a1'), NULL);
 		INSERT INTO ledger.splits VALUES (md5('s1'), md5('t1'), md5('a2'), md5('t1'), ''), (md5('s2'), md5('t1'), md5('a1'), md5('a1'), '')`)
 	text, err := domain.InitViews(t.Context(), tx, "ledger", "users")
@@ -70,6 +70,7 @@ func TestInitFollowsValues(t *testing.T) {
 	require.Contains(t, text, "references: {parent_guid: account} # unsure", "other_guid holds no key")
 	require.Contains(t, text, "references: {tx_guid: transaction, into_guid: account} # unsure", "any_guid holds those of two tables")
 	require.NotContains(t, text, "import_id: code", "a short text may be called like a row by chance")
+	require.Contains(t, text, `label: "{description}" # unsure`, "num is empty")
 	require.NotContains(t, text, "parent_id: stage", "it holds no keys of stages")
 }
 
