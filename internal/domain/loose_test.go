@@ -64,7 +64,7 @@ func TestInitFollowsValues(t *testing.T) {
 		INSERT INTO ledger.codes VALUES ('a', 'A'); INSERT INTO ledger.transactions VALUES (md5('t1'), '', 'Rent', 'a');
 		INSERT INTO ledger.accounts VALUES (md5('a1'), 'Assets', NULL, md5('x')), (md5('a2'), 'Cash', md5('a1'), NULL);
 		INSERT INTO ledger.splits VALUES (md5('s1'), md5('t1'), md5('a2'), md5('t1'), ''), (md5('s2'), md5('t1'), md5('a1'), md5('a1'), '')`)
-	text, err := domain.InitViews(t.Context(), tx, "ledger", "users")
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"ledger"}, Accounts: "users"})
 	require.NoError(t, err)
 	require.Contains(t, text, "references: {parent_id: user} # unsure", "as far as anybody knows")
 	require.Contains(t, text, "references: {parent_guid: account} # unsure", "other_guid holds no key")
