@@ -61,8 +61,11 @@ func TestDraftsNameOthersOfTheirAnswer(t *testing.T) {
 			require.Equal(t, "gen_recipe_1", query[string](b, `SELECT content ->> 'recipe_id' FROM artifacts WHERE session_id = $1 AND ref = 'gen_meal_1'`, b.scope.SessionID))
 		})
 	}
-	b := setupPlanned(t)
-	require.Contains(t, b.refused("generate", vocab.ToolGenerate, `{"creates": [`+meal("Ramen")+`]}`, crud.CodeUnknownRef), "Ramen does not exist in this conversation")
-	b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen("")+", "+ramen("")+", "+meal("gen_recipe_2")+`]}`, crud.CodeUnknownRef)
-	b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen(`, "parent_recipe_id": "Ramen"`)+`]}`, crud.CodeUnknownRef)
+	t.Run("nothing else", func(t *testing.T) {
+		t.Parallel()
+		b := setupPlanned(t)
+		require.Contains(t, b.refused("generate", vocab.ToolGenerate, `{"creates": [`+meal("Ramen")+`]}`, crud.CodeUnknownRef), "Ramen does not exist in this conversation")
+		b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen("")+", "+ramen("")+", "+meal("gen_recipe_2")+`]}`, crud.CodeUnknownRef)
+		b.refused("generate", vocab.ToolGenerate, `{"creates": [`+ramen(`, "parent_recipe_id": "Ramen"`)+`]}`, crud.CodeUnknownRef)
+	})
 }
