@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"alfred/internal/domain"
 )
@@ -151,16 +148,13 @@ func eachText(value any, with func(string) string) any {
 
 func keyOf(e *domain.Entity, row map[string]any) key { return key{e.Type, keyText(row[e.Key.Name])} }
 
-// keyText is a key as entity_refs stores it, "" for what cannot be one. UUIDs are in the form that Postgres prints.
+// keyText is a key as entity_refs stores it, "" for what cannot be one: as Postgres prints it, since a text that reads like a UUID is the
+// key of a row only as it is written.
 func keyText(value any) string {
 	switch v := value.(type) {
 	case nil, map[string]any, []any, bool:
 		return ""
 	case string:
-		if id, err := uuid.Parse(v); err == nil && !strings.ContainsAny(v, " \n") {
-			return id.String()
-		}
-
 		return v
 	default:
 		return fmt.Sprint(v)

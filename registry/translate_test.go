@@ -45,6 +45,15 @@ func encode(t *testing.T, value any) string {
 	return string(text)
 }
 
+// Keys that are texts are those of rows only as they are written: the guids of GnuCash, without hyphens, and those of .NET in capitals
+// were asked for in the form of UUIDs, and no row was found.
+func TestTextsStayKeys(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"6fdac3965b3ba2bba9bcd289056c0f8a", "6FDAC396-5B3B-A2BB-A9BC-D289056C0F8A", "{6fdac396-5b3b-a2bb-a9bc-d289056c0f8a}"} {
+		require.Equal(t, key, keyText(key))
+	}
+}
+
 // Every key in a result becomes a ref: the row's own, known and unknown foreign keys, those of nested rows; ids in
 // texts are removed.
 func TestTranslateRows(t *testing.T) {
