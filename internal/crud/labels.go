@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -203,11 +204,14 @@ func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 	return apart(e, rows, labelsOf(e, rows))
 }
 
+// linkEnding is how names of references end, besides in id.
+var linkEnding = regexp.MustCompile(` (key|uuid|guid)$`)
+
 // columnInWords is what people call a column: of a reference, what it points to.
 func columnInWords(c *domain.Column) string {
 	said := strings.TrimSuffix(domain.Spoken(c.Name), " id")
 	if c.FK != nil {
-		said = strings.TrimSuffix(said, " key")
+		said = linkEnding.ReplaceAllString(said, "")
 	}
 
 	return said

@@ -85,7 +85,7 @@ func (c *Column) describe(e *Entity) string {
 	if len(c.Enum) > 0 {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
-	if most := c.mostCharacters(); most > 0 && !fixed && len(c.Enum) == 0 {
+	if most := c.mostCharacters(); most > 0 && !fixed && len(c.Enum) == 0 && c.Target() == nil {
 		each := map[bool]string{true: "each "}[c.Kind == KindArray]
 		fmt.Fprintf(&b, ", %sat most %d characters", each, most)
 	}

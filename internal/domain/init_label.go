@@ -211,7 +211,10 @@ func (e *initEntity) whose() string {
 		return said
 	}
 	name := names[max(0, slices.IndexFunc(names, func(name string) bool { return !e.mayLack(name) }))]
-	said := strings.TrimSuffix(strings.TrimSuffix(snake(name), "_id"), "_key")
+	said, isKey := keyOf(name)
+	if !isKey {
+		said = strings.TrimSuffix(snake(name), "_key")
+	}
 
 	return fmt.Sprintf("{?%s:, %s: {%s}}", quotedName(name), braced(strings.ReplaceAll(said, "_", " ")), quotedName("_"+name+"_label"))
 }

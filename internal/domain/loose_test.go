@@ -55,20 +55,21 @@ func TestInitFollowsValues(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA ledger;
 		CREATE TABLE ledger.users (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
-		CREATE TABLE ledger.accounts (guid varchar(32) PRIMARY KEY, name text NOT NULL, parent_guid varchar(32), other_guid varchar(32));
+		CREATE TABLE ledger.purses (guid varchar(32) PRIMARY KEY, name text NOT NULL, parent_guid varchar(32), other_guid varchar(32));
 		CREATE TABLE ledger.transactions (guid varchar(32) PRIMARY KEY, num text NOT NULL, description text NOT NULL, import_id text);
 		CREATE TABLE ledger.splits (guid varchar(32) PRIMARY KEY, tx_guid varchar(32) NOT NULL, into_guid varchar(32) NOT NULL, any_guid varchar(32) NOT NULL, memo text NOT NULL);
 		CREATE TABLE ledger.codes (id text PRIMARY KEY, name text NOT NULL);
 		CREATE TABLE ledger.stages (id serial PRIMARY KEY, name text NOT NULL, parent_id integer);
 		INSERT INTO ledger.stages (name, parent_id) VALUES ('first', 7);
 		INSERT INTO ledger.codes VALUES ('a', 'A'); INSERT INTO ledger.transactions VALUES (md5('t1'), '', 'Rent', 'a');
-		INSERT INTO ledger.accounts VALUES (md5('a1'), 'Assets', NULL, md5('x')), (md5('a2'), 'Cash', md5('a1'), NULL);
+		INSERT INTO ledger.purses VALUES (md5('a1'), 'Assets', NULL, md5('x')), (md5('a2'), 'Cash', md5('a1'), NULL);
 		INSERT INTO ledger.splits VALUES (md5('s1'), md5('t1'), md5('a2'), md5('t1'), ''), (md5('s2'), md5('t1'), md5('a1'), md5('a1'), '')`)
-	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"ledger"}, Accounts: "users"})
-	require.NoError(t, err)
+	d := bound(t, tx, "ledger")
+	text := d.Text
 	require.Contains(t, text, "references: {parent_id: user} # unsure", "as far as anybody knows")
-	require.Contains(t, text, "references: {parent_guid: account} # unsure", "other_guid holds no key")
-	require.Contains(t, text, "references: {tx_guid: transaction, into_guid: account} # unsure", "any_guid holds those of two tables")
+	require.Contains(t, d.ByType("split").Describe(), "- tx_guid: ref (transaction_1), required\n", "a ref has no length")
+	require.Contains(t, text, "references: {parent_guid: purse} # unsure", "other_guid holds no key")
+	require.Contains(t, text, "references: {tx_guid: transaction, into_guid: purse} # unsure", "any_guid holds those of two tables")
 	require.NotContains(t, text, "import_id: code", "a short text may be called like a row by chance")
 	require.Contains(t, text, `label: "{description}" # unsure`, "num is empty")
 	require.NotContains(t, text, "parent_id: stage", "it holds no keys of stages")

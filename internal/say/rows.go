@@ -120,7 +120,7 @@ func cutShort(def *domain.Entity, name string, value any, line string) bool {
 }
 
 // keySuffix says that a column holds a key, which its label takes the place of.
-var keySuffix = regexp.MustCompile(`(_id|_key|Id|Key)$`)
+var keySuffix = regexp.MustCompile(`(_(id|key|uuid|guid)|Id|Key|Uuid|Guid)$`)
 
 // fact is one further column of a display line, or "".
 func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, to hearer) string {

@@ -64,6 +64,9 @@ func TestLinesAskForReferences(t *testing.T) {
 		require.Equal(t, "S-5 lent to Anna since 2026-11-26", (&Teller{}).lineOf(def, row, reader))
 	}
 	require.Equal(t, "S-5 lent to Anna since 2026-11-26 (piece_1)", (&Teller{}).lineOf(def, row, forModel))
+	def.Columns = append(def.Columns, column("tx_guid", other))
+	row["tx_guid"], row["_tx_guid_label"] = "singer_2", "Rent"
+	require.Contains(t, (&Teller{}).lineOf(def, row, forReply), " tx:Rent", "nobody says guid")
 }
 
 // A part's parts stand below it: the return of an order's line was told to stand with its row, and stood nowhere.
