@@ -232,7 +232,7 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 	case !executed && in.failing:
 		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed.")
 	case rows == 0 && in.stepType == vocab.StepWrite: // a model's words must not accompany a write that did not happen
-		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
+		end = &ending{outcome: db.StepOutcomeEmpty, summary: strings.TrimSpace("Nothing was saved, changed or deleted. " + in.written(outcome))}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
 	case in.stepType == vocab.StepWrite: // they may claim more than was written

@@ -182,12 +182,12 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		update := call(vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Chore%"}], "data": {"category": "other"}}`)
+		update := call(vocab.ToolUpdate, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Chore%"}], "data": {"category": "prep"}}`)
 		b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) SELECT $1, 'Chore ' || n, date '2027-01-01' + n FROM generate_series(10, 19) AS n`, b.scope.UserID)
 		b.ok("read", vocab.ToolRead, `{"table": "tasks"}`)
 		require.Equal(t, 10, b.ok("write", vocab.ToolUpdate, string(update.Args)).RowCount)
 		b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) VALUES ($1, 'Chore 20', '2027-01-21')`, b.scope.UserID)
-		require.Equal(t, "This would change 11 tasks (category: other): Chore 10, Chore 11, Chore 12, Chore 13, Chore 14 and 6 more. Shall I?", asked(t, b, update).Text)
+		require.Equal(t, "This would change 11 tasks (category: prep): Chore 10, Chore 11, Chore 12, Chore 13, Chore 14 and 6 more. Shall I?", asked(t, b, update).Text)
 	})
 
 	t.Run("TwoHundredRowsAndNoMore", func(t *testing.T) {

@@ -126,6 +126,9 @@ func (s *step) summary(known *domain.Domain) string {
 		word = toldWords[vocab.ToolUpdate] // merged into rows that were there
 	}
 	text := word + " " + counted(r.RowCount, s.entity.Name, s.entity.Plural)
+	if r.Tool == vocab.ToolUpdate && r.RowCount < len(r.rows) {
+		text += ", which had these values already"
+	}
 	switch read, _ := s.op.(*readOp); {
 	case r.Tool != vocab.ToolRead:
 		return text + namesOf(s.entity, r.rows, r.RowCount)

@@ -242,11 +242,17 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	if op.after == nil {
 		return Result{}, nil
 	}
-	result, err := op.recorded(ctx, d, tx, op.after.after(registry.ActionUpdated))
+	before, action := op.found.byKey(), registry.ActionUpdated
+	if op.changedNothing(before) {
+		action = registry.ActionRead
+	}
+	result, err := op.recorded(ctx, d, tx, op.after.after(action))
 	if err != nil {
 		return Result{}, err
 	}
-	before := op.found.byKey()
+	if action == registry.ActionRead {
+		result.RowCount = 0
+	}
 	for i, key := range op.after.keys() {
 		if was := op.previousValues(before[key], op.after.Rows[i]); len(was) > 0 {
 			result.rows[i]["_was"] = was
@@ -254,6 +260,17 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result,
 	}
 
 	return result, nil
+}
+
+// changedNothing reports whether the rows had these values already: who meant another value must not hear that it is changed.
+func (op *updateOp) changedNothing(before map[string]map[string]any) bool {
+	for i, key := range op.after.keys() {
+		if len(overwrittenValues(op.written, before[key], op.after.Rows[i])) > 0 {
+			return false
+		}
+	}
+
+	return true
 }
 
 // previousValues returns the previous values of written columns, so that the reply can state the change. Of a reference it is what the

@@ -51,3 +51,28 @@ turns:
 	require.Equal(t, "Noted: no cod.", c.say("no cod this week").Reply)
 	c.fact("no cod", `SELECT string_agg(text, ', ') FROM constraints WHERE session_id = $1`)
 }
+
+// An update to the values that stand there already changes nothing, and its reply does not say that it did: "add 2 l" was
+// planned as the 2 l there were.
+func TestAnUpdateThatChangesNothingIsNotToldAsDone(t *testing.T) {
+	t.Parallel()
+	if *everyApart {
+		t.Skip("they are asked apart")
+	}
+	const rest = `mentions: [], memory: null, besides: null, think: null`
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: inv, `+rest+`, calls: [{tool: db_read, table: inventory}], say: ""}
+  - understand: {intent: write, quick: null, `+rest+`, calls: [{tool: db_update, table: inventory, filters: [{field: name, op: "=", value: Milk}], set: [{column: quantity, value: 1}]}], say: "I have added a litre of milk."}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: name, op: "=", value: Milk}], set: [{column: quantity, value: 1}]}}, {tool: step_complete, args: {summary: added}}]}
+    reply: I have added a litre of milk.
+`)
+	c.say("what is in the fridge?")
+	turn := c.say("add a litre of milk")
+	require.Equal(t, "Nothing was changed. Found 1 pantry item:\n- Milk (1 l), fridge", turn.Reply)
+	require.True(t, turn.Unwritten)
+	require.Empty(t, turn.Wrote)
+	c.fact("empty Nothing was saved, changed or deleted. Changed no pantry items, which had these values already: Milk (inv_8).", `
+		SELECT s.outcome || ' ' || s.summary FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 ORDER BY s.step DESC LIMIT 1`)
+	c.fact("read", `SELECT string_agg(DISTINCT action, ', ') FROM entity_events WHERE session_id = $1 AND ref = 'inv_8' AND turn_number = 2`)
+}

@@ -92,7 +92,11 @@ func (t *Teller) effectText(d *view.Effect) string {
 	if len(refs) == 0 {
 		return ""
 	}
-	lines := []string{Verb(d.Tool) + " " + t.CountText(d) + ":"}
+	verb := Verb(d.Tool)
+	if d.Tool == vocab.ToolRead && d.Result.Tool == vocab.ToolUpdate {
+		verb = "Nothing was changed. " + verb
+	}
+	lines := []string{verb + " " + t.CountText(d) + ":"}
 	lines = append(lines, t.rowTexts(d, refs[:min(len(refs), maxListed)])...)
 	if more := len(refs) - maxListed; more > 0 {
 		lines = append(lines, "… and "+strconv.Itoa(more)+" more")

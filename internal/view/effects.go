@@ -43,7 +43,7 @@ func (t *Scene) effectsOf(r *Result, told, wrote map[string]bool) (of []*Effect)
 		d := effectOf(&of, r, cmp.Or(t.kindOf(r, columns), t.typeOf(r)), toolOf(r, columns))
 		ref, _ := columns[d.Kind.Key.Name].(string)
 		switch {
-		case r.Tool == vocab.ToolRead && wrote[ref]:
+		case toolOf(r, columns) == vocab.ToolRead && wrote[ref]:
 			d.Again = true
 		case t.ByRef[ref] != nil && (!told[ref] || r.Tool == vocab.ToolUndo):
 			told[ref] = true
@@ -57,13 +57,16 @@ func (t *Scene) effectsOf(r *Result, told, wrote map[string]bool) (of []*Effect)
 	return of
 }
 
-// toolOf is the tool by which a row would have been created or deleted as an operation has, else the call's own.
+// toolOf is the tool by which a row would have been created or deleted as an operation has, else the call's own. An update that
+// changed nothing only found its rows.
 func toolOf(r *Result, columns map[string]any) string {
-	switch columns[vocab.ActionField] {
-	case registry.ActionCreated:
+	switch action := columns[vocab.ActionField]; {
+	case action == registry.ActionCreated:
 		return vocab.ToolCreate
-	case registry.ActionDeleted:
+	case action == registry.ActionDeleted:
 		return vocab.ToolDelete
+	case r.Tool == vocab.ToolUpdate && r.RowCount == 0:
+		return vocab.ToolRead
 	default:
 		return r.Tool
 	}
@@ -91,7 +94,7 @@ func (r *Result) hasRows() bool {
 func (t *Scene) wrote() map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range t.OwnResults() {
-		if r.Tool == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.hasRows() {
+		if toolOf(r, nil) == vocab.ToolRead || r.Tool == vocab.ToolUndo || !r.hasRows() {
 			continue
 		}
 		for _, ref := range r.Refs {
@@ -125,7 +128,7 @@ func (t *Scene) ChildRows(is func(parent *Row) bool) map[string]bool {
 // WroteNothing returns the write steps of a turn that wrote nothing.
 func (t *Scene) WroteNothing() []*db.TurnSteps {
 	for _, d := range t.Effects() {
-		if d.Result.Tool != vocab.ToolRead && (len(d.Refs) > 0 || t.Domain.Operation(d.Result.Tool) != nil) { // an operation may write what no type shows
+		if d.Tool != vocab.ToolRead && (len(d.Refs) > 0 || t.Domain.Operation(d.Result.Tool) != nil) { // an operation may write what no type shows
 			return nil
 		}
 	}
