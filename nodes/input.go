@@ -196,6 +196,8 @@ type ReplyInput struct {
 	// names one of these instead, or none of what is gone, is followed by the names.
 	Written []Written
 	Others  []string
+	// Before is what the last turn wrote, if this one did nothing: a reply that tells it as its own is replaced by it.
+	Before string
 	// Done is what the turn did; the reply's claims are checked against it.
 	Done Done
 	// OnDelta receives the reply as it is generated; nil for no streaming.

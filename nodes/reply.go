@@ -30,6 +30,8 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 		},
 	})
 	switch kind := llm.KindOf(err); {
+	case err == nil && in.falseClaim(out.Text) != "" && in.Before != "":
+		return &ReplyOutput{Text: in.withQuestion("Nothing was saved, changed or deleted just now. Before that, " + in.Before), Fallback: true}, nil
 	case err == nil && in.falseClaim(out.Text) != "":
 		return in.WithoutModel(), nil
 	case err == nil:

@@ -76,3 +76,26 @@ turns:
 		SELECT s.outcome || ' ' || s.summary FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND t.number = 2 ORDER BY s.step DESC LIMIT 1`)
 	c.fact("read", `SELECT string_agg(DISTINCT action, ', ') FROM entity_events WHERE session_id = $1 AND ref = 'inv_8' AND turn_number = 2`)
 }
+
+// "What did you just do?" is answered from what was done, of which the conversation has only what was said. A reply that tells it as
+// done now is replaced by that, instead of by a request to say it in other words.
+func TestWhatWasDoneBeforeIsTold(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: g, decision: plan, steps: [{type: write, subdomain: shopping, description: Add bread}]}
+    act: {calls: [{tool: db_create, args: {table: shopping_list, data: {name: bread}}}, {tool: step_complete, args: {summary: added}}]}
+    reply: I have added bread and eggs.
+  - understand: {intent: chat}
+    think: {goal: g, decision: plan, steps: []}
+    reply: Earlier I added bread to your list.
+  - understand: {intent: chat}
+    think: {goal: g, decision: plan, steps: []}
+    reply: I added bread and eggs to your list.
+`)
+	c.say("add bread")
+	require.Equal(t, "Earlier I added bread to your list.", c.say("what did you just do").Reply)
+	require.Contains(t, c.prompt(2, "reply", 1), `Before this turn, for "add bread": Created 1 shopping item: bread.`)
+	require.Equal(t, `Nothing was saved, changed or deleted just now. Before that, for "add bread": Created 1 shopping item: bread.`, c.say("what did you do").Reply)
+}

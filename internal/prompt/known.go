@@ -13,10 +13,13 @@ import (
 )
 
 // knownFacts lists what a reply may state beyond what the turn did: the current rows that the message or the plan
-// names, what the user did in the page, and what others changed or deleted meanwhile.
+// names, what the user did in the page, what others changed or deleted meanwhile, and of a turn without steps what was done before.
 func (t *page) knownFacts(s *section) {
 	t.byUser(s)
 	t.changedElsewhere(s)
+	if done := t.DoneBefore(t.config.RetentionWindow); done != "" {
+		s.line("Before this turn, ", done)
+	}
 	left := t.config.Budget.Results / 2
 	told := t.refsInResults()
 	for _, ref := range t.mentionedRefs(len(told) == 0) {

@@ -173,7 +173,7 @@ func table() []rule {
 			{tag: "execution_results", heading: "Execution Results", write: (*page).executionResults,
 				source: "turn_steps, turn_step_results, artifacts, decisions", window: "current", budget: "Results, Drafts", reasons: "current, generated"},
 			{tag: "execution_results", heading: "What You Know", write: (*page).knownFacts,
-				source: "turn_step_results, entity_refs, the domain's tables", window: "what the message and the plan name, else TURN_RETENTION_WINDOW", budget: "Results", reasons: "recent, mentioned"},
+				source: "turn_step_results, turn_summaries, entity_refs, the domain's tables", window: "what the message and the plan name, else TURN_RETENTION_WINDOW", budget: "Results", reasons: "recent, mentioned"},
 			{tag: "execution_results", heading: "Constraints", write: (*page).constraintsInForce,
 				source: "constraints", window: "in force", budget: "Constraints", reasons: "constraint"},
 			{tag: "execution_results", heading: "Open Question", write: (*page).questionToAsk,

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/internal/vocab"
 	"alfred/nodes"
 )
 
@@ -74,6 +76,28 @@ func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
 	default:
 		return line + clean.Clip(t.ResponseSummary(p), ShortLine)
 	}
+}
+
+// DoneBefore says what the newest of the last turns that wrote or drafted did, "" if this turn has steps of its own: who asks what
+// was done wants more than what was said of it.
+func (t *Teller) DoneBefore(turns int) string {
+	if len(t.Steps) > 0 {
+		return ""
+	}
+	for _, p := range slices.Backward(t.Window(turns)) {
+		var did []string
+		for _, step := range gjson.ParseBytes(p.Steps).Array() {
+			kind, outcome := step.Get("step_type").Str, clean.Inline(step.Get("outcome").Str, MaxFact)
+			if (kind == vocab.StepWrite || kind == vocab.StepGenerate) && outcome != "" {
+				did = append(did, outcome)
+			}
+		}
+		if len(did) > 0 {
+			return "for " + clean.Quote(t.WithLabels(p.Message), ShortLine) + ": " + strings.Join(did, " ")
+		}
+	}
+
+	return ""
 }
 
 // ShortLine bounds each side of an older turn's line, in characters.
