@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -92,10 +93,19 @@ func (u *understand) heedNo() {
 	}
 }
 
-// refuses reports whether a sentence of a message says no.
+// refuses reports whether a sentence of a message says no. Who is in a hurry sets no comma: "no the other one".
 func refuses(message string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(".!?\n…。！？", r) }), saysNo.MatchString)
+	sentences := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(".!?\n…。！？", r) })
+
+	return slices.ContainsFunc(sentences, func(sentence string) bool {
+		return saysNo.MatchString(sentence) || beginsWithNo.MatchString(sentence) && !hasNothingAgainst.MatchString(sentence)
+	})
 }
+
+var (
+	beginsWithNo      = regexp.MustCompile(`(?i)^\s*(?:no+|nope|nah|not|stopp?|wait|warte|espera|bekle|hay[ıi]r|não|nee|nei|nein|nej|nie|non|нет|ні)(?:[^\p{L}\p{N}]|$)`)
+	hasNothingAgainst = regexp.MustCompile(`(?i)^\s*(?:no|not an?) (?:problem|worries|need|doubt|objections?|issue)\b`)
+)
 
 // longestYes is how many letters and digits a message has at most that says yes and nothing more, whatever its language.
 const longestYes = 24

@@ -436,7 +436,7 @@ turns:
 // too.
 func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 	t.Parallel()
-	for _, yes := range []string{"Yes", "ok, go ahead!", "Ja, bitte.", "Kyllä kiitos", "ναι, παρακαλώ", "はい、お願いします", "हाँ"} {
+	for _, yes := range []string{"Yes", "ok, go ahead!", "No problem, do it", "Ja, bitte.", "Kyllä kiitos", "ναι, παρακαλώ", "はい、お願いします", "हाँ"} {
 		t.Run(yes, func(t *testing.T) {
 			t.Parallel()
 			c := converse(t, emptiesTheFreezer+`
@@ -456,7 +456,7 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 // Whoever says no anywhere in the message has not said yes, whatever a model makes of it.
 func TestANoIsNoYesWhereverItStands(t *testing.T) {
 	t.Parallel()
-	for _, no := range []string{"STOP i was joking!!! no!!", "No, leave them", "Was? Nein!", "wait\nnon"} {
+	for _, no := range []string{"STOP i was joking!!! no!!", "No, leave them", "Was? Nein!", "wait\nnon", "no the other one", "nein die andere!!", "hayir digeri", "não esse não", "wait not that"} {
 		t.Run(no, func(t *testing.T) {
 			t.Parallel()
 			c := converse(t, emptiesTheFreezer+`
