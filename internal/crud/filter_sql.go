@@ -3,6 +3,7 @@ package crud
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,8 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 		return sql + " && " + s.cast(c.texts[0], c.heldAs())
 	case c.column.Holds != "" && slices.Contains(orderOps, c.op):
 		return c.besideSQL(s, sql)
+	case c.op == opContains && c.column.Kind == domain.KindJSON && strings.HasPrefix(c.texts[0], `"`):
+		return s.textWithin(sql, c.texts[0])
 	case c.op == opContains && c.column.Kind != domain.KindJSON && !isArray:
 		return searchable(c.column.SQL()) + " ILIKE " + s.value(literal(c.texts[0]))
 	}
@@ -97,6 +100,16 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	}
 
 	return sql + " " + operator + " " + value
+}
+
+// textWithin is the condition that some text in a JSON value contains another one, given as JSON: who looks for "red" hardly knows that it
+// stands below "color".
+func (s *statement) textWithin(sql, given string) string {
+	var text string
+	_ = json.Unmarshal([]byte(given), &text)
+
+	return "EXISTS (SELECT FROM jsonb_path_query(" + sql + ", '$.**') AS part WHERE jsonb_typeof(part) = 'string' AND " +
+		searchable("(part #>> '{}')") + " ILIKE " + s.value(literal(text)) + ")"
 }
 
 // heldAs is the type of what a range is compared with: something that it may hold, or another range.

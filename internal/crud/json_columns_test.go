@@ -62,3 +62,12 @@ func TestChangesTellWhatWas(t *testing.T) {
 	require.Equal(t, map[string]any{"contact": map[string]any{"mother": "Mrs Jung", "phone": "0170-555"}}, was(contact(`{"mother": "Mrs Jung", "phone": "`+strings.Repeat("0", 99)+`"}`)))
 	require.Nil(t, was(contact(`{"mother": "Mrs Jung", "phone": "1"}`)), "too long")
 }
+
+// A word is found wherever it stands in a column of JSON: nobody knows below which key.
+func TestWordsAreFoundWithinJSON(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "register", register, map[string][]string{"student": {"name", "contact"}})
+	for word, n := range map[string]int{"jung": 1, "mail": 1, "0170": 1, "mother": 0, "%": 0, `{\"phone\": \"0170-300\"}`: 1, `{\"phone\": \"0170\"}`: 0} {
+		require.Equal(t, n, b.ok("read", vocab.ToolRead, `{"table": "students", "filters": [{"field": "contact", "op": "contains", "value": "`+word+`"}]}`).RowCount, word)
+	}
+}

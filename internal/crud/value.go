@@ -41,7 +41,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	case domain.KindTimestamp:
 		return timeText(c, value, "a time such as 2026-01-31T18:30", timestampLayouts, timestampForm)
 	case domain.KindJSON:
-		return string(encoded(value)), nil
+		return string(encoded(fromText(c, value))), nil
 	default:
 		if number, ok := value.(json.Number); ok && (kind == domain.KindText || kind == domain.KindUUID) { // keys may be numbers
 			value = number.String()
