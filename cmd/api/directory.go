@@ -172,15 +172,15 @@ func (p *places) start(ctx context.Context, group *errgroup.Group, config httpap
 	var current atomic.Pointer[http.Handler]
 	current.Store(new(httpapi.New(config)))
 	group.Go(func() error {
-		program.FollowDomain(ctx, config.Pool, p.settings.Domain, config.Logger, func(ctx context.Context) {
+		program.FollowDomain(ctx, config.Pool, p.settings.Domain, config.Logger, func(ctx context.Context) error {
 			newer, err := configure(ctx, p.settings, config.Pool, config.Logger)
 			if err != nil {
-				config.Logger.WarnContext(ctx, "the domain stays as it was", slog.Any("error", err))
-
-				return
+				return err
 			}
 			config.Domain, config.Rows, config.Preview, config.Search = newer.Domain, newer.Rows, newer.Preview, newer.Search
 			current.Store(new(httpapi.New(config)))
+
+			return nil
 		})
 
 		return nil

@@ -37,18 +37,8 @@ func (c *runCommand) Help() string { return settings.Help(settings.Worker) }
 // idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
 const idleInTx = 5 * time.Second
 
-// Run works jobs until ctx ends, then stops within the grace period. Once the domain was tried anew, it stops so and begins again.
+// Run works jobs until ctx ends, then stops within the grace period.
 func (c *runCommand) Run(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
-	for {
-		if err := c.runOnce(ctx, e, s, console); err != nil || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-func (c *runCommand) runOnce(ctx context.Context, e settings.Env, s *settings.Settings, console *program.Console) error {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
 	logger := c.logger(console)
 	program.WarnOfUnknownSettings(ctx, e, logger)
 	if e["GOGC"] == "" && e["GOMEMLIMIT"] == "" {
@@ -62,31 +52,58 @@ func (c *runCommand) runOnce(ctx context.Context, e settings.Env, s *settings.Se
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
 		return err
 	}
-	bound, err := program.OpenDomain(ctx, pool, s.Domain)
-	if err != nil {
-		return err
-	}
-	config, index, err := c.configOf(s, pool, bound, logger)
-	if err != nil {
-		return err
-	}
-	if err := program.CheckProven(ctx, pool, s.Domain); err != nil {
-		return err
-	}
 	tele, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
 	if err != nil {
 		return err
 	}
 	defer closeTelemetry()
-	config.Traces, config.Metrics = tele.Traces, tele.Metrics
 	closeMetrics, err := serveMetrics(ctx, s.MetricsAddr, tele)
 	if err != nil {
 		return err
 	}
 	defer closeMetrics()
-	go program.FollowDomain(ctx, pool, s.Domain, logger, func(context.Context) { end() })
 
-	return engine.Run(ctx, config, index)
+	return c.work(ctx, s, pool, tele, logger)
+}
+
+// work starts a worker and, once the domain was tried anew, another one, beside which the first finishes what it is deciding.
+func (c *runCommand) work(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, tele *telemetry.Telemetry, logger *slog.Logger) error {
+	stop, err := c.start(ctx, s, pool, tele, logger)
+	if err != nil {
+		return err
+	}
+	program.FollowDomain(ctx, pool, s.Domain, logger, func(ctx context.Context) error {
+		stopNewer, err := c.start(ctx, s, pool, tele, logger)
+		if err != nil {
+			return err
+		}
+		if err := stop(); err != nil { // its jobs are found like those of one that crashed
+			logger.WarnContext(ctx, "worker not stopped cleanly", slog.Any("error", err))
+		}
+		stop = stopNewer
+
+		return nil
+	})
+	<-ctx.Done()
+
+	return stop()
+}
+
+func (c *runCommand) start(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, tele *telemetry.Telemetry, logger *slog.Logger) (stop func() error, err error) {
+	bound, err := program.OpenDomain(ctx, pool, s.Domain)
+	if err != nil {
+		return nil, err
+	}
+	config, index, err := c.configOf(s, pool, bound, logger)
+	if err != nil {
+		return nil, err
+	}
+	if err := program.CheckProven(ctx, pool, s.Domain); err != nil {
+		return nil, err
+	}
+	config.Traces, config.Metrics = tele.Traces, tele.Metrics
+
+	return engine.Start(ctx, config, index)
 }
 
 func (c *runCommand) logger(console *program.Console) *slog.Logger {

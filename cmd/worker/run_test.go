@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -70,6 +72,45 @@ func TestRunFollowsADomainThatWasTriedAnew(t *testing.T) {
 	mustWork(t, e, "domain", "attach")
 	mustWork(t, e, "domain", "check", "--probe")
 	require.Eventually(t, func() bool { return strings.Contains(trees(), "20 m") }, dbtest.Patience, 500*time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// What a decision waits for does not hold the new file up, nor does a file that is broken by then end a worker that works.
+func TestRunGoesOnWhateverBecomesOfItsDomain(t *testing.T) {
+	t.Parallel()
+
+	e, pool := attached(t, "coppice")
+	asked := make(chan struct{}, 9)
+	model := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(model.Close)
+	e["ALFRED_LLM"], e["OPENAI_BASE_URL"], e["ALFRED_MODEL"], e["ALFRED_METRICS_ADDR"] = "openai", model.URL, "slow", "127.0.0.1:0"
+	execute(t, pool, `INSERT INTO coppice.users VALUES (1, 'Ada'); SELECT start_session('ada')`)
+	execute(t, pool, `INSERT INTO coppice_alfred.alfred_accounts SELECT id, 1 FROM users WHERE name = 'ada'`)
+	mustWork(t, e, "domain", "check", "--probe")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"run", "--quiet", "--grace", "3s"}, e, io.Discard, io.Discard) }()
+	execute(t, pool, `SELECT enqueue_turn(start_session('ada'), 'what trees do I have?')`)
+	<-asked
+
+	file, err := os.ReadFile(e["ALFRED_DOMAIN"])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(e["ALFRED_DOMAIN"], append(file, "# tried\n"...), 0o600))
+	mustWork(t, e, "domain", "attach")
+	mustWork(t, e, "domain", "check", "--probe")
+	workers := func(n int) func() bool {
+		return func() bool { return query[int](t, pool, `SELECT count(*)::int FROM workers`) == n }
+	}
+	require.Eventually(t, workers(2), dbtest.Patience, 10*time.Millisecond, "another worker takes new turns while the model is waited for")
+	require.NoError(t, os.WriteFile(e["ALFRED_DOMAIN"], []byte("name: ["), 0o600))
+	<-asked
+	require.Eventually(t, workers(1), dbtest.Patience, 10*time.Millisecond)
+	require.Empty(t, ended)
 	stop()
 	require.NoError(t, <-ended)
 }

@@ -47,17 +47,6 @@ const leastConns = 3
 // ErrFewConns says that a pool is too small for a worker, which would wait for itself.
 var ErrFewConns = fmt.Errorf("a worker needs at least %d database connections", leastConns)
 
-// Run works jobs until ctx ends, then stops within the grace period.
-func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
-	stop, err := Start(ctx, config, index)
-	if err != nil {
-		return err
-	}
-	<-ctx.Done()
-
-	return stop()
-}
-
 // Start works jobs until stop is called, which waits for the grace period at most. ctx bounds only the start, whose
 // failures are returned; what fails later is tried again.
 func Start(ctx context.Context, config jobs.Config, index *recall.Index) (stop func() error, err error) {

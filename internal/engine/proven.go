@@ -48,8 +48,8 @@ func CheckProven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file stri
 }
 
 // FollowProofs calls renew each time that the domain has been tried anew, if its file here is what was tried, until ctx ends: from then
-// on a program that was bound to it before knows another file or other tables.
-func FollowProofs(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string, renew func(ctx context.Context)) {
+// on a program that was bound to it before knows another file or other tables. What fails is tried again.
+func FollowProofs(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string, renew func(ctx context.Context) error) {
 	decl, err := domain.Load(files, file)
 	if err != nil || domain.Embedded(files) {
 		return
@@ -65,9 +65,8 @@ func FollowProofs(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file str
 	}
 	bound = known(ctx)
 	pg.Every(ctx, changesInterval, func(ctx context.Context) {
-		if hash := known(ctx); hash != bound && CheckProven(ctx, pool, files, file) == nil {
+		if hash := known(ctx); hash != bound && CheckProven(ctx, pool, files, file) == nil && renew(ctx) == nil {
 			bound = hash
-			renew(ctx)
 		}
 	})
 }

@@ -117,12 +117,18 @@ func CheckProven(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) err
 	return err
 }
 
-// FollowDomain calls renew each time that a domain of the owner's was tried anew, until ctx ends.
-func FollowDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string, logger *slog.Logger, renew func(ctx context.Context)) {
+// FollowDomain calls renew each time that a domain of the owner's was tried anew, until ctx ends. What fails is tried again.
+func FollowDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string, logger *slog.Logger, renew func(ctx context.Context) error) {
 	files, file := domain.Find(nameOrPath)
-	engine.FollowProofs(ctx, pool, files, file, func(ctx context.Context) {
-		logger.InfoContext(ctx, "the domain was tried anew, and is opened again", slog.String("domain", nameOrPath))
-		renew(ctx)
+	engine.FollowProofs(ctx, pool, files, file, func(ctx context.Context) error {
+		err := renew(ctx)
+		if err != nil {
+			logger.WarnContext(ctx, "the domain was tried anew, and stays as it was", slog.String("domain", nameOrPath), slog.Any("error", err))
+		} else {
+			logger.InfoContext(ctx, "the domain was tried anew, and opened again", slog.String("domain", nameOrPath))
+		}
+
+		return err
 	})
 }
 
