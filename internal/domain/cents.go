@@ -62,7 +62,7 @@ func (b *typeBinder) bindCents() {
 		}
 		cents, shown := b.Column(name), b.Column(b.own.Cents[name])
 		cents.Unfolded, cents.Repeats = true, true
-		shown.Nullable, shown.HasDefault, shown.stored = cents.Nullable, cents.HasDefault, cents
+		shown.Nullable, shown.HasDefault, shown.Generated, shown.stored = cents.Nullable, cents.HasDefault, cents.Generated, cents
 		if !centsWord.MatchString(cents.Comment) {
 			shown.Comment = cents.Comment
 		}
@@ -72,17 +72,30 @@ func (b *typeBinder) bindCents() {
 var (
 	centsWord  = regexp.MustCompile(`(?i)\b(cents?|minor|hundredths)\b`)
 	centsNames = regexp.MustCompile(`^(.+?)(_in)?_(cents?|minor(_units?)?)$`)
+	shareNames = regexp.MustCompile(`(^|_)per$`)
 )
 
 // adoptCents shows what a column in cents holds. Its name is the amount's from then on.
 func (w *initWriter) adoptCents() {
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if parts := centsNames.FindStringSubmatch(snake(c.Name)); parts != nil && c.whole() && !t.references(c) && t.column(parts[1]) == nil {
-				c.cents, c.Name, c.FullType = c.Name, parts[1], amountType
+			if name := t.amountIn(c); name != "" && t.column(name) == nil {
+				c.cents, c.Name, c.FullType = c.Name, name, amountType
 			}
 		}
 	}
+}
+
+// amountIn is the name of the amount that a column counts in hundredths, "" if it seems to count none, as a share per cent, the minor
+// number of a version, and a key, which keeps its name.
+func (t *catalogTable) amountIn(c *Column) string {
+	parts := centsNames.FindStringSubmatch(snake(c.Name))
+	isMajor := func(other *Column) bool { return snake(other.Name) == parts[1]+"_major" }
+	if parts == nil || !c.whole() || t.references(c) || slices.Contains(t.primary, c.Name) || shareNames.MatchString(parts[1]) || slices.ContainsFunc(t.columns, isMajor) {
+		return ""
+	}
+
+	return parts[1]
 }
 
 // Cents are the columns that hold hundredths, each with the name of the amount.

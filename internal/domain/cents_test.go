@@ -63,3 +63,18 @@ func TestCents(t *testing.T) {
 		require.ErrorContains(t, err, why)
 	}
 }
+
+// Not everything that is called so counts hundredths of an amount: 19 per cent were 0.19, and a key that had lost its name ended init.
+func TestWhatIsNoAmountInCents(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA minted; CREATE TABLE minted.users (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE minted.coins (value_cents integer PRIMARY KEY, metal text NOT NULL);
+		CREATE TABLE minted.bills (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES minted.users, title text NOT NULL, vat_per_cent integer,
+			version_major integer, version_minor integer, net_cents integer, gross_cents integer GENERATED ALWAYS AS (net_cents * 2) STORED)`)
+	d := attached(t, tx, "minted")
+	require.Contains(t, d.Text, "    cents: {net_cents: net, gross_cents: gross} # unsure")
+	require.Equal(t, 1, strings.Count(d.Text, "    cents: {"))
+	require.Contains(t, d.ByType("bill").Describe(), "- gross: number, never written\n", "it is computed")
+}
