@@ -151,7 +151,7 @@ func (op *analyzeOp) placesNamed(name string) (places []int) {
 		}
 	}
 	for i, a := range op.args.Aggregates {
-		if slices.Contains([]string{strings.TrimSuffix(a.As, "_"+a.unit), a.Column, a.Fn, vocab.AggregateName(a.Fn, a.Column), a.Fn + "(" + a.Column + ")"}, name) {
+		if a.isNamed(name) || slices.Contains([]string{a.Column, a.Fn, vocab.AggregateName(a.Fn, a.Column), a.Fn + "(" + a.Column + ")"}, name) {
 			places = append(places, len(op.group)+i)
 		}
 	}
@@ -163,7 +163,7 @@ func (op *analyzeOp) placesNamed(name string) (places []int) {
 func (op *analyzeOp) takeLimits() *Error {
 	var rest []registry.Filter
 	for _, filter := range op.args.Filters {
-		at := slices.IndexFunc(op.args.Aggregates, func(a aggregate) bool { return a.As == filter.Field })
+		at := slices.IndexFunc(op.args.Aggregates, func(a aggregate) bool { return a.isNamed(filter.Field) })
 		if at < 0 || op.entity.Column(filter.Field) != nil {
 			rest = append(rest, filter)
 

@@ -39,7 +39,7 @@ func (a *aggregate) compute(e *domain.Entity) *Error {
 		fault = f.malformed()
 	}
 	a.column = &domain.Column{Name: a.Column, Kind: domain.KindNumber, Expr: sql}
-	if slices.ContainsFunc(a.factors, func(c *domain.Column) bool { return c.Kind == domain.KindNumber }) { // hours times a rate are none
+	if strings.ContainsAny(a.Column, "*/") || slices.ContainsFunc(a.factors, func(c *domain.Column) bool { return c.Kind == domain.KindNumber }) { // hours times a rate, or sixty, are none
 		a.unit = ""
 	}
 	if a.unit != "" && !strings.HasSuffix(a.As, a.unit) && a.Fn != "count" { // a bare number would be taken for minutes
@@ -47,6 +47,11 @@ func (a *aggregate) compute(e *domain.Entity) *Error {
 	}
 
 	return fault
+}
+
+// isNamed reports whether the aggregate has a name, with or without the unit that was added to it.
+func (a *aggregate) isNamed(name string) bool {
+	return name == a.As || name == strings.TrimSuffix(a.As, "_"+a.unit)
 }
 
 func (f formula) malformed() *Error {

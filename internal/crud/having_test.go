@@ -154,10 +154,13 @@ func TestAnalysesMeasureTime(t *testing.T) {
 		`"fn": "max", "column": "start - due"`:                                 `{"max_start_due_days": 2}`,
 		`"fn": "sum", "column": "closes - opens"`:                              `{"sum_closes_opens_hours": 11.5}`,
 		`"fn": "count", "column": "end - start", "as": "ended"`:                `{"ended": 2}`,
+		`"fn": "sum", "column": "(end - start) * 60", "as": "minutes"`:         `{"minutes": 1995, "rows_not_in_minutes": 1}`,
 	} {
 		b.ok("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{`+asked+`}]}`)
 		require.JSONEq(t, `[`+want+`]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID), asked)
 	}
 	b.ok("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{"fn": "sum", "column": "end - start", "as": "worked"}], "group_by": ["name"], "order_by": "worked", "order_dir": "desc"}`)
+	b.ok("analyze", vocab.ToolAnalyze, `{"table": "entries", "filters": [{"field": "worked", "op": ">", "value": 10}], "aggregates": [{"fn": "sum", "column": "end - start", "as": "worked"}], "group_by": ["name"]}`)
+	require.JSONEq(t, `[{"name": "Tue", "worked_hours": 25.25}]`, query[string](b, `SELECT rows::text FROM turn_step_results WHERE turn_id = $1 ORDER BY step DESC, call DESC LIMIT 1`, b.scope.TurnID))
 	b.refused("analyze", vocab.ToolAnalyze, `{"table": "entries", "aggregates": [{"fn": "sum", "column": "start - opens"}]}`, crud.CodeBadArgument)
 }
