@@ -248,6 +248,9 @@ func (s *state) otherValue(call, known vocab.Call) bool {
 		}
 		names := s.Scene(true).RefNames()
 		was, is := strings.ToLower(names.Unref(values[at].Get("value").String())), strings.ToLower(names.Unref(set.Get("value").String()))
+		if (was == "") != (is == "") { // none is another
+			return true
+		}
 		if a, err := strconv.ParseFloat(was, 64); err == nil {
 			b, err := strconv.ParseFloat(is, 64)
 

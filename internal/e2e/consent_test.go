@@ -236,11 +236,16 @@ func TestV19AYesToAnotherValueIsNoPlainYes(t *testing.T) {
     reply: There.`
 	}
 	c := converse(t, `
-turns:`+turn("intent: write", "2")+turn("intent: confirm, answers_question: true", "5")+turn("intent: confirm, answers_question: true", `"5.0"`)+"\n")
+turns:`+turn("intent: write", "2")+turn("intent: confirm, answers_question: true", "5")+turn("intent: confirm, answers_question: true", `"5.0"`)+
+		turn("intent: write", "null")+turn("intent: confirm, answers_question: true", "7")+turn("intent: confirm, answers_question: true", "null")+"\n")
 	rows := `SELECT string_agg(DISTINCT quantity::int::text, ' ') FROM kitchen.inventory WHERE user_id = $2`
 	require.Contains(t, c.say("Set everything to 2").Question.Text, "(quantity: 2)")
 	require.Contains(t, c.say("Yes, but make it 5").Question.Text, "(quantity: 5)")
 	c.say("Yes, please go on and set all of them to 5.0")
+	c.fact("5", rows)
+	require.Contains(t, c.say("Forget how much there is of everything").Question.Text, "(quantity: nothing)")
+	require.Contains(t, c.say("Yes, but make it 7").Question.Text, "(quantity: 7)", "an amount is other than none")
+	require.Contains(t, c.say("Yes, but forget it").Question.Text, "(quantity: nothing)")
 	c.fact("5", rows)
 }
 
