@@ -25,7 +25,7 @@ type membership struct {
 	shared  catalogFK // leads to what is shared
 }
 
-// memberships resolves those that are declared for a table.
+// memberships resolves those that are declared for a table. Rows that everybody has need none: the list is empty, and not nil.
 func (s *source) memberships(t *catalogTable) (found []membership, err error) {
 	e := s.entities[t.Name]
 	if e == nil {

@@ -44,8 +44,8 @@ func yamlSchemas(list Schemas) string {
 	return "[" + yamlNames(list) + "]"
 }
 
-// Where is the table with its schema, "" if there is only one.
-func (e *initEntity) Where() string {
+// FullName is the table's with its schema, "" if there is only one.
+func (e *initEntity) FullName() string {
 	if len(e.cat.schemas) == 1 {
 		return ""
 	}

@@ -32,7 +32,7 @@ type source struct {
 	account  *Column                        // the key of a person
 	entities map[string]*EntityDecl         // by table
 	columns  map[*catalogTable]string       // those that hold a person's key, of the tables that have one
-	shared   map[*catalogTable][]membership // by which several accounts have the rows of a table
+	shared   map[*catalogTable][]membership // by which several accounts have the rows of a table; empty if all have them, nil if each has its own
 	above    map[*catalogTable]*catalogFK   // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
 	made     string // the comment of the views' schema, if they are what the declaration says
