@@ -94,7 +94,9 @@ func TestRunGoesOnWhateverBecomesOfItsDomain(t *testing.T) {
 	mustWork(t, e, "domain", "check", "--probe")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"run", "--quiet", "--grace", "3s"}, e, io.Discard, io.Discard) }()
+	go func() {
+		ended <- run(ctx, []string{"run", "--quiet", "--grace", "3s", "--conns", "3"}, e, io.Discard, io.Discard)
+	}()
 	execute(t, pool, `SELECT enqueue_turn(start_session('ada'), 'what trees do I have?')`)
 	<-asked
 
