@@ -16,11 +16,6 @@ FOR EACH ROW WHEN (OLD.state = 'available' AND NEW.state = 'running') EXECUTE FU
 ALTER TABLE turns DROP CONSTRAINT turns_session_idempotency_key;
 CREATE UNIQUE INDEX turns_session_idempotency_key ON turns (session_id, idempotency_key, user_id) WHERE idempotency_key IS NOT NULL;
 
--- One index for a row's ref in a session and for its refs in all of a user's.
-ALTER TABLE entity_refs DROP CONSTRAINT entity_refs_entity_key;
-ALTER TABLE entity_refs ADD CONSTRAINT entity_refs_entity_key UNIQUE (user_id, entity_id, entity_type, session_id);
-DROP INDEX entity_refs_row_idx;
-
 -- One index for a session's events and for those of its turns.
 ALTER TABLE entity_events DROP CONSTRAINT entity_events_pkey;
 ALTER TABLE entity_events ADD CONSTRAINT entity_events_pkey PRIMARY KEY (session_id, turn_number, id, user_id);
@@ -30,9 +25,6 @@ DROP INDEX entity_events_turn_idx;
 CREATE INDEX entity_events_turn_idx ON entity_events (session_id, turn_number);
 ALTER TABLE entity_events DROP CONSTRAINT entity_events_pkey;
 ALTER TABLE entity_events ADD CONSTRAINT entity_events_pkey PRIMARY KEY (session_id, id, user_id);
-CREATE INDEX entity_refs_row_idx ON entity_refs (user_id, entity_id, entity_type) WHERE entity_id IS NOT NULL;
-ALTER TABLE entity_refs DROP CONSTRAINT entity_refs_entity_key;
-ALTER TABLE entity_refs ADD CONSTRAINT entity_refs_entity_key UNIQUE (session_id, entity_type, entity_id, user_id);
 DROP INDEX turns_session_idempotency_key;
 ALTER TABLE turns ADD CONSTRAINT turns_session_idempotency_key UNIQUE (session_id, idempotency_key, user_id);
 DROP TRIGGER job_fetched ON river_job;
