@@ -271,7 +271,7 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 
 const EntityRefListByKey = `-- name: EntityRefListByKey :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e
-WHERE e.session_id = $1 AND e.user_id = (SELECT s.user_id FROM sessions AS s WHERE s.id = $1)
+WHERE e.session_id = $1
   AND (e.entity_type, e.entity_id) IN (SELECT unnest((SELECT $2::text[])), unnest((SELECT $3::text[])))
 `
 
@@ -506,8 +506,7 @@ WHERE w.session_id = $1 AND w.ref = ANY($2::text[])
 UNION ALL
 SELECT k.ref, k.entity_type, k.entity_id, k.label, k.label_is_placeholder
 FROM entity_refs AS k
-WHERE k.session_id = $1 AND k.user_id = (SELECT s.user_id FROM sessions AS s WHERE s.id = $1)
-  AND k.entity_type = ANY($3::text[]) AND k.entity_id = ANY($4::text[])
+WHERE k.session_id = $1 AND k.entity_type = ANY($3::text[]) AND k.entity_id = ANY($4::text[])
 `
 
 type EntityRefListWordsParams struct {

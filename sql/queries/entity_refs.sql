@@ -81,7 +81,7 @@ SELECT to_jsonb(e) AS entry FROM entity_refs AS e WHERE e.session_id = @session_
 -- EntityRefListByKey returns the refs of rows; types and ids are parallel, in subqueries so that one plan serves all lengths.
 -- name: EntityRefListByKey :many
 SELECT to_jsonb(e) AS entry FROM entity_refs AS e
-WHERE e.session_id = @session_id AND e.user_id = (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id)
+WHERE e.session_id = @session_id
   AND (e.entity_type, e.entity_id) IN (SELECT unnest((SELECT @entity_types::text[])), unnest((SELECT @entity_ids::text[])));
 
 -- EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
@@ -148,8 +148,7 @@ WHERE w.session_id = @session_id AND w.ref = ANY(@refs::text[])
 UNION ALL
 SELECT k.ref, k.entity_type, k.entity_id, k.label, k.label_is_placeholder
 FROM entity_refs AS k
-WHERE k.session_id = @session_id AND k.user_id = (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id)
-  AND k.entity_type = ANY(@entity_types::text[]) AND k.entity_id = ANY(@entity_ids::text[]);
+WHERE k.session_id = @session_id AND k.entity_type = ANY(@entity_types::text[]) AND k.entity_id = ANY(@entity_ids::text[]);
 
 -- EntityRefLock serializes writers of one session's registry until their transactions end, so that two of them neither
 -- mint two refs for one row nor lock rows in different orders.
