@@ -25,8 +25,8 @@ type domainInitCommand struct {
 
 // Run writes two files for review: the declaration, and the SQL of its views.
 func (c *domainInitCommand) Run(ctx context.Context, db program.AnyDatabase, console *program.Console) error {
-	main, further := c.Schema[0], c.Schema[1:]
-	if c.AsIs && (len(further) > 0 || c.Everybody) {
+	main := c.Schema[0]
+	if c.AsIs && (len(c.Schema) > 1 || c.Everybody) {
 		return errors.New("--as-is takes one schema, and no --everybody: only views bring tables of several into one, and give rows to all")
 	}
 	if c.AsIs {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"alfred/internal/domain"
+	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -17,7 +18,7 @@ type companion struct {
 }
 
 // comingRef is a ref of a draft.
-var comingRef = regexp.MustCompile(`^gen_.+_\d+$`)
+var comingRef = regexp.MustCompile(`^gen_` + vocab.Ref + `$`)
 
 // companions takes out of a draft, and of rows that are part of it, what names another draft of the same answer: by what that is called,
 // or by the ref that it will get, if there is no other of its type.

@@ -66,10 +66,8 @@ func (f formula) sql(part ast.Node) (string, *Error) {
 		if number := string([]rune(f.Column)[at.From:at.To]); constantForm.MatchString(number) {
 			return number + "::numeric", nil
 		}
-	case *ast.IdentifierNode, *ast.MemberNode:
-		return f.factor(part.String())
-	case *ast.StringNode: // a name of several words
-		return f.factor(n.Value)
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.StringNode:
+		return f.factor(columnNamed(part))
 	case *ast.UnaryNode:
 		if n.Operator == "-" {
 			return f.form("(- %s)", n.Node)
@@ -148,13 +146,18 @@ func (f formula) between(n *ast.BinaryNode) string {
 	}
 }
 
+// columnNamed is the column that a part of a formula names: one of several words as a text.
+func columnNamed(part ast.Node) string {
+	if text, is := part.(*ast.StringNode); is {
+		return text.Value
+	}
+
+	return part.String()
+}
+
 // time is the column of dates or times that a part of the formula is, nil for any other.
 func (f formula) time(part ast.Node) *domain.Column {
-	name := part.String()
-	if text, is := part.(*ast.StringNode); is {
-		name = text.Value
-	}
-	c, err := columnOrPath(f.entity, name)
+	c, err := columnOrPath(f.entity, columnNamed(part))
 	if err != nil || !slices.Contains([]domain.Kind{domain.KindDate, domain.KindTimestamp, domain.KindTime}, c.Kind) {
 		return nil
 	}

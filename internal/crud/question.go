@@ -18,6 +18,7 @@ import (
 // written are rows into which calls of one kind would write the same.
 type written struct {
 	becomes string // what that is
+	calls   []*step
 	rows    []map[string]any
 	labels  []string // of the first rows
 }
@@ -49,26 +50,23 @@ func (d *decision) questionText(ctx context.Context, tx pgx.Tx, s *step) (string
 
 // writtenAlike are the rows of a call and those like it by what would be written into them, and those of the call itself.
 func (d *decision) writtenAlike(ctx context.Context, tx pgx.Tx, s *step) (groups []*written, own *written, err error) {
-	becomes, err := s.newValues(ctx, tx)
-	if err != nil {
-		return nil, nil, err
-	}
-	calls := map[string][]*step{}
+	own = &written{}
 	for _, one := range d.callsLike(s) {
-		value, err := one.newValues(ctx, tx)
+		becomes, err := one.newValues(ctx, tx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if calls[value] == nil {
-			groups = append(groups, &written{becomes: value})
+		at := slices.IndexFunc(groups, func(group *written) bool { return group.becomes == becomes })
+		if at < 0 {
+			at, groups = len(groups), append(groups, &written{becomes: becomes})
 		}
-		calls[value] = append(calls[value], one)
+		groups[at].calls = append(groups[at].calls, one)
+		if one == s {
+			own = groups[at]
+		}
 	}
-	own = &written{}
-	for _, one := range groups {
-		if one.rows = targetsOf(calls[one.becomes]); one.becomes == becomes {
-			own = one
-		}
+	for _, group := range groups {
+		group.rows = targetsOf(group.calls)
 	}
 
 	return groups, own, nil

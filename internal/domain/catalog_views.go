@@ -108,11 +108,12 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx) error {
 			at.view.inherit(at.column, &base, comment, relationComment)
 		}
 		for _, at := range shown[origin{}] {
-			if at.addsZone(relation, name, &base) {
+			switch {
+			case at.column.Name != name || len(at.view.bases) != 1 || !at.view.bases[relation]:
+			case at.addsZone(&base):
 				at.view.from[name] = origin{relation, number}
 				at.view.inherit(at.column, &base, comment, relationComment)
-			}
-			if at.wordsNumber(relation, name, &base) || at.numbersMoney(relation, name, &base) { // the table's constraints are about what is there
+			case at.rewords(&base): // the table's constraints are about what is there
 				at.view.inherit(at.column, &base, comment, relationComment)
 			}
 		}
@@ -148,20 +149,14 @@ func (c *catalog) traceColumns(ctx context.Context, tx pgx.Tx) (map[origin][]vie
 	return shown, err
 }
 
-// addsZone reports whether the view shows a time of its only table under the same name, with a time zone added or
-// counted since 1970.
-func (at viewColumn) addsZone(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.zoned && (base.lacksZone() || kinds[base.Type] == KindNumber) && len(at.view.bases) == 1 && at.view.bases[relation]
+// addsZone reports whether the view shows a time of the table with a time zone added, or counted since 1970.
+func (at viewColumn) addsZone(base *Column) bool {
+	return at.column.zoned && (base.lacksZone() || kinds[base.Type] == KindNumber)
 }
 
-// wordsNumber reports whether the view shows words for a number of its only table under the same name.
-func (at viewColumn) wordsNumber(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.Kind == KindText && base.whole() && len(at.view.bases) == 1 && at.view.bases[relation]
-}
-
-// numbersMoney reports whether the view shows numbers for amounts of its only table under the same name.
-func (at viewColumn) numbersMoney(relation uint32, name string, base *Column) bool {
-	return at.column.Name == name && at.column.Kind == KindNumber && base.isMoney() && len(at.view.bases) == 1 && at.view.bases[relation]
+// rewords reports whether the view shows words for a number of the table, or a number for an amount of money.
+func (at viewColumn) rewords(base *Column) bool {
+	return at.column.Kind == KindText && base.whole() || at.column.Kind == KindNumber && base.isMoney()
 }
 
 // inherit copies what the table says about a column. A view's own comment takes precedence.

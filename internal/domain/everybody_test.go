@@ -3,7 +3,6 @@ package domain_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -11,6 +10,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
 
 // office is a program that a company's staff share: no row is anybody's own.
@@ -24,18 +24,12 @@ const office = `CREATE SCHEMA office;
 	INSERT INTO office.lines (order_id, what) VALUES (1, 'Nuts')`
 
 // staffed declares the office with what its staff may write, and attaches the views.
-func staffed(t *testing.T, tx pgx.Tx, accounts string) (string, *domain.Declaration) {
+func staffed(t *testing.T, tx pgx.Tx, accounts string) *testfactory.Viewed {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"office"}, Accounts: accounts, Everybody: true})
-	require.NoError(t, err)
-	reviewed := strings.ReplaceAll(text, "# read only; to allow more: writes: [create, update, delete] and columns:", "writes: [create, update, delete]\n    columns:")
-	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(strings.ReplaceAll(reviewed, "columns: [those that may be set]", "columns: [name]"))}}, "d.yaml")
-	require.NoError(t, err, reviewed)
-	sql, _, err := domain.Views(t.Context(), tx, decl)
-	require.NoError(t, err)
-	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
 
-	return text, decl
+	return testfactory.ViewsOf(t, tx, domain.InitSource{Schemas: domain.Schemas{"office"}, Accounts: accounts, Everybody: true}, strings.NewReplacer(
+		"# read only; to allow more: writes: [create, update, delete] and columns:", "writes: [create, update, delete]\n    columns:",
+		" [those that may be set]", " [name]"))
 }
 
 // What a company's staff share, each of them reads and writes: without an owner's column, rows could only be read.
@@ -46,13 +40,11 @@ func TestEverybodyHasTheRows(t *testing.T) {
 			t.Parallel()
 			tx := dbtest.Tx(t)
 			exec(t, tx, office)
-			text, decl := staffed(t, tx, accounts)
-			require.Contains(t, text, "      - type: line\n", "the parts of an order")
-			require.NotContains(t, text, "reference: true")
-			require.NotContains(t, text, "no column that tells tenants apart")
-			require.NotContains(t, text, `- name: "lines"`, "are planned with orders")
-			d, err := domain.Bind(t.Context(), tx, decl)
-			require.NoError(t, err)
+			d := staffed(t, tx, accounts)
+			require.Contains(t, d.Text, "      - type: line\n", "the parts of an order")
+			require.NotContains(t, d.Text, "reference: true")
+			require.NotContains(t, d.Text, "no column that tells tenants apart")
+			require.NotContains(t, d.Text, `- name: "lines"`, "are planned with orders")
 			taken, by := d.ByType("order").Column("taken_by"), ", taken_by"
 			require.False(t, taken.Hidden)
 			require.Equal(t, accounts == "", taken.Required(), "an account fills it")
@@ -80,7 +72,7 @@ func TestEverybodyHasTheRows(t *testing.T) {
 			if accounts != "" { // the probe maps accounts itself
 				exec(t, tx, `DELETE FROM office_alfred.alfred_accounts`)
 			}
-			proof, err := domain.Probe(t.Context(), tx, decl)
+			proof, err := domain.Probe(t.Context(), tx, d.Decl)
 			require.NoError(t, err)
 			require.Empty(t, proof.Broken)
 			require.Empty(t, proof.Untried)
@@ -94,7 +86,7 @@ func TestEverybodyContradicted(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
 	exec(t, tx, office)
-	_, decl := staffed(t, tx, "")
+	decl := staffed(t, tx, "").Decl
 	for field, set := range map[string]func(e *domain.EntityDecl){
 		"reference": func(e *domain.EntityDecl) { e.Reference = true },
 		"owned_by":  func(e *domain.EntityDecl) { e.OwnedBy = []string{"order_id"} },

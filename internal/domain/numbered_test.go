@@ -3,12 +3,10 @@ package domain_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
-	"alfred/internal/domain"
 )
 
 // ranked has states that only programs have words for, as those of Rails, Django, Laravel, Hibernate and Entity Framework keep them.
@@ -57,9 +55,6 @@ func TestWordsOfNumbers(t *testing.T) {
 		`{status: {0: ""}}`:            "job: words: each number of status needs a word of its own",
 	} {
 		text := strings.Replace(d.Text, "\n  - type: job\n", "\n  - type: job\n    words: "+field+"\n", 1)
-		decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
-		require.NoError(t, err)
-		_, _, err = domain.Views(t.Context(), tx, decl)
-		require.ErrorContains(t, err, why)
+		require.ErrorContains(t, refusedViews(t, tx, text), why)
 	}
 }

@@ -67,6 +67,16 @@ func attached(t *testing.T, tx pgx.Tx, schema string, review ...string) *testfac
 	return v
 }
 
+// refusedViews is the error with which no views are written of a declaration.
+func refusedViews(t *testing.T, tx pgx.Tx, text string) error {
+	t.Helper()
+	decl, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(text)}}, "d.yaml")
+	require.NoError(t, err)
+	_, _, err = domain.Views(t.Context(), tx, decl)
+
+	return err
+}
+
 // as runs one statement as a user, and returns its value or the error's message.
 func as(t *testing.T, tx pgx.Tx, user, sql string) string {
 	t.Helper()

@@ -64,7 +64,14 @@ type Viewed struct {
 // declaration's text.
 func Views(t testing.TB, db domain.DB, schema string, reviews ...*strings.Replacer) *Viewed {
 	t.Helper()
-	text, err := domain.InitViews(t.Context(), db, domain.InitSource{Schemas: strings.Split(schema, ",")})
+
+	return ViewsOf(t, db, domain.InitSource{Schemas: strings.Split(schema, ",")}, reviews...)
+}
+
+// ViewsOf is Views where init is told more than the schemas.
+func ViewsOf(t testing.TB, db domain.DB, from domain.InitSource, reviews ...*strings.Replacer) *Viewed {
+	t.Helper()
+	text, err := domain.InitViews(t.Context(), db, from)
 	require.NoError(t, err)
 	v, reviewed := &Viewed{Text: text}, text
 	for _, review := range reviews {

@@ -1,4 +1,4 @@
--- Indexes that most writes of a turn need not touch: a tenth of its WAL was theirs.
+-- Entries of indexes and locks of rows that most writes of a turn do without.
 
 -- +goose Up
 
