@@ -113,6 +113,7 @@ type acted struct {
 	rows        int      // rows that its calls found, wrote or drafted
 	done        []string // what succeeded, for a summary by code
 	refused     []string // what was refused though it was understood, likewise
+	leftOut     []string // new rows that it tried to create and did not
 	later       []later  // the steps after this one
 	replans     int
 	repeats     bool // the decision only repeats reads of this step
@@ -235,6 +236,8 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: strings.TrimSpace("Nothing was saved, changed or deleted. " + in.written(outcome))}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
+	case in.stepType == vocab.StepWrite && len(in.leftOut) > 0:
+		end.outcome, end.summary = db.StepOutcomePartial, in.written(outcome)+" Left out: "+strings.Join(in.leftOut, ", ")+"."
 	case in.stepType == vocab.StepWrite: // they may claim more than was written
 		end.summary = in.written(outcome)
 	}

@@ -228,7 +228,7 @@ func (p *planReads) overwrittenRows(s nodes.Step, earlier []nodes.Step) *nodes.S
 		return nil
 	}
 
-	return &nodes.Step{Type: vocab.StepRead, Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: "Read what the next step changes", Calls: calls}
+	return &nodes.Step{Type: vocab.StepRead, Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: vocab.ReadsWhatChanges, Calls: calls}
 }
 
 func haveCallOn(steps []nodes.Step, table string) bool {

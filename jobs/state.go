@@ -212,7 +212,7 @@ func (s *state) acted(out *nodes.ActOutput) acted {
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.stepsLeft(),
 		replans: max(s.DecisionsOf(vocab.NodeThink)-1, 0), quick: s.isQuick(),
-		asked: s.Scene(false).QuestionToAsk() != nil,
+		asked: s.Scene(false).QuestionToAsk() != nil, leftOut: s.leftOut(step.Step, out),
 	}
 	seen := map[string]bool{}
 	for _, made := range s.ActsOf(step.Step) {

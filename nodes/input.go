@@ -196,6 +196,8 @@ type ReplyInput struct {
 	// names one of these instead, or none of what is gone, is followed by the names.
 	Written []Written
 	Others  []string
+	// NotWritten is what a turn that wrote has not written, "" for nothing. It is appended to a model's reply that admits nothing.
+	NotWritten string
 	// Before is what the last turn wrote, if this one did nothing: a reply that tells it as its own is replaced by it.
 	Before string
 	// Done is what the turn did; the reply's claims are checked against it.

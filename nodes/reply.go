@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,9 +79,15 @@ func (in *ReplyInput) withNames(text string) string {
 			told += "\n\n" + w.Verb + ": " + w.Names + "."
 		}
 	}
+	if in.NotWritten != "" && isEnglish(text) && !admits.MatchString(text) {
+		told += "\n\n" + in.NotWritten
+	}
 
 	return told
 }
+
+// admits matches a text that says of something that it is not done.
+var admits = regexp.MustCompile(`(?i)\b(?:not|no|none|nothing|cannot|unable|fail\w*|refus\w*|only|but|except|however|unfortunately|sorry|left|skip\w*|miss\w*|part\w*)\b|n['’]t\b`)
 
 // withUndo appends what must be said of rows that were deleted with others, and about undoing the turn unless the text already
 // says it.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,42 @@ turns:
 	require.Equal(t, "Earlier I added bread to your list.", c.say("what did you just do").Reply)
 	require.Contains(t, c.prompt(2, "reply", 1), `Before this turn, for "add bread": Created 1 shopping item: bread.`)
 	require.Equal(t, `Nothing was saved, changed or deleted just now. Before that, for "add bread": Created 1 shopping item: bread.`, c.say("what did you do").Reply)
+}
+
+// A decision's calls fail together. What the model does not try again with the one that was wrong is told, whatever its reply claims.
+func TestWhatIsNotTriedAgainIsTold(t *testing.T) {
+	t.Parallel()
+	add := func(name string) string {
+		return `{tool: db_create, table: shopping_list, set: [{column: name, value: ` + name + `}]}`
+	}
+	again := func(names string) string {
+		return `
+    act: {calls: [` + names + `{tool: step_complete, args: {summary: All added.}}]}
+    reply: I have added eggs, bread and 2 lemons to your list.`
+	}
+	create := func(name string) string {
+		return `{tool: db_create, args: {table: shopping_list, rows: [{set: [{column: name, value: ` + name + `}]}]}}, `
+	}
+	wrong := `
+  - understand: {intent: write, calls: [` + add("eggs") + `, ` + add("bread") + `, {tool: db_create, table: shopping_list, set: [{column: name, value: lemons}, {column: quantity, value: 2 pieces}]}], think: null, say: ""}`
+	c := converse(t, "\nturns:"+wrong+again(create("lemons"))+wrong+again(create("eggs")+create("bread")+create("lemon")))
+	require.Equal(t, "I have added eggs, bread and 2 lemons to your list.\n\nThis is done only in part: Created 1 shopping item: lemons. Left out: eggs, bread.", c.say("add eggs bread 2 lemons").Reply)
+	require.Equal(t, "I have added eggs, bread and 2 lemons to your list.", c.say("again").Reply)
+}
+
+// What was to be changed and is not there is told beside what was changed, whatever the reply claims, unless something was made of it.
+func TestWhatIsNotThereToBeChangedIsTold(t *testing.T) {
+	t.Parallel()
+	const halved = `
+  - understand: {intent: write, calls: [{tool: db_update, table: inventory, filters: [{field: name, op: "=", value: quail eggs}], set: [{column: quantity, value: 6}]}, {tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_8}], set: [{column: quantity, value: %N}]}], think: null, say: ""}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_8}], set: [{column: quantity, value: %N}]}}, %M{tool: step_complete, args: {summary: done}}]}
+    reply: I have halved the eggs and changed the milk.`
+	with := func(n, more string) string { return strings.NewReplacer("%N", n, "%M", more).Replace(halved) }
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: inv, calls: [{tool: db_read, table: inventory}], think: null, say: ""}`+
+		with("2", "")+with("3", `{tool: db_create, args: {table: inventory, data: {name: quail eggs, quantity: 6}}}, `))
+	c.say("what is there?")
+	require.Equal(t, "I have halved the eggs and changed the milk.\n\nNot found, and so not changed: pantry items with name = quail eggs.", c.say("used half the quail eggs, and there are 2 l milk").Reply)
+	require.Equal(t, "I have halved the eggs and changed the milk.", c.say("put them in").Reply)
 }

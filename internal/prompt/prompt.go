@@ -175,7 +175,7 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 
 	return nodes.ReplyInput{
 		Frame: t.withoutRefs(f), Facts: t.nodeFacts, Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(), Drafts: t.DraftsInFull,
-		Written: written, Others: others, Before: t.Plain(t.DoneBefore(p.config.RetentionWindow)),
+		Written: written, Others: others, NotWritten: t.NotWritten(), Before: t.Plain(t.DoneBefore(p.config.RetentionWindow)),
 	}
 }
 

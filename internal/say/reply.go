@@ -13,6 +13,7 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/view"
 	"alfred/internal/vocab"
+	"alfred/nodes"
 )
 
 // maxListed is how many rows a reply worded by code lists.
@@ -199,6 +200,47 @@ func closed(text string) string {
 	}
 
 	return text + "."
+}
+
+// NotWritten says what of a turn that wrote was not written, "" for nothing or if the user is asked about it: write steps that ended
+// short, and rows to be changed that were not there.
+func (t *Teller) NotWritten() string {
+	if len(t.WroteNothing()) > 0 || t.QuestionToAsk() != nil {
+		return ""
+	}
+	var parts []string
+	for _, step := range t.Steps {
+		if step.Outcome != nil && notDone[*step.Outcome] != "" && step.StepType == db.StepTypeWrite && !t.IsMadeUpFor(step) {
+			what := step.Description
+			if *step.Outcome == db.StepOutcomePartial {
+				what = clean.Text(step.Summary)
+			}
+			parts = append(parts, notDone[*step.Outcome]+closed(clean.Inline(what, MaxFact)))
+		}
+	}
+
+	for _, r := range t.OwnResults() {
+		if t.foundNothingToChange(r) {
+			what := nodes.InWords(vocab.Call{Tool: r.Tool, Args: r.Params}, t.Domain.Entity(clean.Text(r.EntityType)).Plural)
+			parts = append(parts, "Not found, and so not changed: "+strings.TrimPrefix(what, "Read the ")+".")
+		}
+	}
+
+	return t.Plain(strings.Join(parts, "\n\n"))
+}
+
+// foundNothingToChange reports whether code looked for rows that a plan was to change and found none, and nobody has looked further or
+// created what was missing.
+func (t *Teller) foundNothingToChange(r *view.Result) bool {
+	made := slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
+		return step.Step == r.Step && step.Description == vocab.ReadsWhatChanges
+	})
+
+	return made && !r.Failed() && r.RowCount == 0 && t.Domain.Entity(clean.Text(r.EntityType)) != nil && !slices.ContainsFunc(t.OwnResults(), func(later *view.Result) bool {
+		looks := later.Tool == vocab.ToolRead || later.Tool == vocab.ToolCreate
+
+		return later.Step > r.Step && looks && !later.Failed() && later.RowCount > 0 && clean.Text(later.EntityType) == clean.Text(r.EntityType)
+	})
 }
 
 func (t *Teller) draftsText() string {

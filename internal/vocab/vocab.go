@@ -149,6 +149,9 @@ func names(which func(*Tool) bool) (names []string) {
 	return names
 }
 
+// ReadsWhatChanges describes the step in which code reads what a planned write is to change.
+const ReadsWhatChanges = "Read what the next step changes"
+
 // SimilarNames begins what a read that finds no row says of the names that may have been meant. People are told it too.
 const SimilarNames = "Similar names: "
 
