@@ -24,7 +24,7 @@ type change struct {
 }
 
 // recorderSQL creates the log and the trigger that fills it. The log is written only while recording, never while
-// measuring.
+// measuring. The trigger's name puts it behind a table's own, which decide whether the commit waits.
 const recorderSQL = `
 CREATE SCHEMA bench;
 CREATE TABLE bench.changes (
@@ -56,7 +56,7 @@ BEGIN
 		WHERE s.nspname IN ('alfred', 'kitchen') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 		  AND c.relname <> 'workers' AND c.relname !~ 'migration' AND (c.relname !~ '^river_' OR c.relname = 'river_job')
 	LOOP
-		EXECUTE format('CREATE TRIGGER bench_record AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION bench.record(%L, %L, %L, %L)',
+		EXECUTE format('CREATE TRIGGER record_for_bench AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION bench.record(%L, %L, %L, %L)',
 			t.name, t.name, t.columns, t.keys,
 			(SELECT format('SELECT ARRAY[%s]', string_agg(format('($1).%I::text', x), ', ')) FROM unnest(t.columns) AS x));
 	END LOOP;
@@ -67,8 +67,8 @@ const unrecorderSQL = `
 DO $$
 DECLARE t regclass;
 BEGIN
-	FOR t IN SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = 'bench_record' AND tgparentid = 0 LOOP
-		EXECUTE format('DROP TRIGGER bench_record ON %s', t);
+	FOR t IN SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = 'record_for_bench' AND tgparentid = 0 LOOP
+		EXECUTE format('DROP TRIGGER record_for_bench ON %s', t);
 	END LOOP;
 END
 $$;
