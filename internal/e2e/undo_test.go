@@ -258,6 +258,15 @@ func TestUndoOfASavedDraftTellsOfTheDraft(t *testing.T) {
 	require.Equal(t, "Took back “Yes”: Thai Basil Chicken is a draft again.", c.say("Undo that").Reply)
 }
 
+// A yes says nothing of what it permitted: the message that was asked back about does.
+func TestUndoOfAnApprovedWriteNamesTheWish(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	require.Contains(t, c.say("Delete all recipes").Reply, "?")
+	c.say("Yes")
+	require.Regexp(t, "^Took back “Delete all recipes”: brought back ", c.say("Undo that").Reply)
+}
+
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.
 func TestUndoTellsWhatItWrote(t *testing.T) {
 	t.Parallel()
