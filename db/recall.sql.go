@@ -84,23 +84,28 @@ SELECT h.kind, h.id, h.score,
        coalesce(h.created_at, 'epoch')::timestamptz AS created_at, coalesce(h.created_at, 'epoch')::date AS day,
        coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
-FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
-      FROM recall_found($1::text, $2::text[], ($3::date[])::timestamptz[], ($4::date[])::timestamptz[], $5::uuid, $6::int,
-          $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-          $12::text, $13::text, $14::int, $15::int, $16::float8, $17::float8, $18::float8, $19::int) AS f
+FROM (SELECT f.kind, f.id, f.score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
+      FROM (SELECT own.kind::text AS kind, own.id::text AS id, own.score::float8 AS score
+            FROM recall_found($1::text, $2::text[], ($3::date[])::timestamptz[], ($4::date[])::timestamptz[], $5::uuid, $6::int,
+                $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+                $12::text, $13::text, $14::int, $15::int, $16::float8, $17::float8, $18::float8, $19::int) AS own
+            UNION ALL
+            SELECT shared.kind::text, shared.id::text, shared.score::float8
+            FROM recall_found_shared($1::text, $20::text[], $12::text, $13::text, $14::int,
+                $16::float8, $19::int) AS shared) AS f
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
-                         WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = $20::uuid LIMIT 1) AS t ON true
+                         WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = $21::uuid LIMIT 1) AS t ON true
       WHERE f.kind <> 'turn'
-         OR t.id <> $21::uuid AND (t.number < $6::int OR t.created_at IS DISTINCT FROM (
+         OR t.id <> $22::uuid AND (t.number < $6::int OR t.created_at IS DISTINCT FROM (
              SELECT own.created_at FROM turns AS own
-             WHERE own.session_id = $5::uuid AND own.number = t.number AND own.user_id = $20::uuid LIMIT 1))
+             WHERE own.session_id = $5::uuid AND own.number = t.number AND own.user_id = $21::uuid LIMIT 1))
       ORDER BY f.score DESC, f.kind <> 'turn', f.id
-      LIMIT $22::int) AS h
-LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = $20::uuid LIMIT 1) AS s ON true
+      LIMIT $23::int) AS h
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = $21::uuid LIMIT 1) AS s ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = h.session_id AND u.turn_number = h.number - 1 AND u.user_id = $20::uuid LIMIT 1) AS b ON true
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number - 1 AND u.user_id = $21::uuid LIMIT 1) AS b ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = h.session_id AND u.turn_number = h.number + 1 AND u.user_id = $20::uuid LIMIT 1) AS a ON true
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number + 1 AND u.user_id = $21::uuid LIMIT 1) AS a ON true
 ORDER BY h.score DESC, h.kind <> 'turn', h.id
 `
 
@@ -124,6 +129,7 @@ type RecallSearchParams struct {
 	Beside       float64
 	Day          float64
 	Found        int32
+	SharedKinds  []string
 	UserID       uuid.UUID
 	ExceptTurn   uuid.UUID
 	Lim          int32
@@ -169,6 +175,7 @@ func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchPa
 		arg.Beside,
 		arg.Day,
 		arg.Found,
+		arg.SharedKinds,
 		arg.UserID,
 		arg.ExceptTurn,
 		arg.Lim,

@@ -346,6 +346,7 @@ func (b *typeBinder) columnsExistIn(e *Entity, field string, names ...string) bo
 func fieldName(field string) string { return field[:strings.IndexAny(field+".", "[.")] }
 
 func (b *typeBinder) bindOwner() {
+	b.Shared = b.Reference || b.own.Everybody
 	if b.Reference {
 		return
 	}

@@ -111,6 +111,8 @@ type Entity struct {
 	// Viewed: a view separates the users' rows by asking for whom the transaction acts. Without a user it shows none,
 	// and it may show a row to several users.
 	Viewed bool
+	// Shared: all users who see any rows see the same, so that one vector of each serves all.
+	Shared bool
 	// Account is the SQL of the account whose rows a view shows to the transaction's user, null for nobody's; "" where no
 	// account is needed to see rows.
 	Account string

@@ -80,6 +80,7 @@ var functionCalls = []string{
 	`alfred.recall_names('{recipe}', '{kitchen.recipes}', '{id}', '{user_id}', '{name}', 'soup', 5)`,
 	`alfred.recall_nearest('[1,2]', 'm', 2, '{recipe}', 100, 5)`,
 	`alfred.recall_found('soup', '{recipe}', '{}', '{}', ':session', 1, '{recipe}', '{kitchen.recipes}', '{id}', '{user_id}', '{name}', '[1,2]', 'm', 2, 100, 1, 0.5, 1, 5)`,
+	`alfred.recall_found_shared('soup', '{recipe}', '[1,2]', 'm', 2, 1, 5)`,
 	`alfred.recall_order('soup', 'recipe', false, '[1,2]', 'm', 2, 1, 5)`,
 	`alfred.user_words_list(ARRAY(SELECT id FROM alfred.turns WHERE session_id = ':session'))`,
 	`alfred.user_words_gather((SELECT user_id FROM alfred.sessions WHERE id = ':session'))`,

@@ -109,7 +109,7 @@ func TestFunctionsOfTheOwner(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{
-		"cancel_turn", "enqueue_turn", "forget_session", "fork_session", "queue_rows", "recall_found", "recall_order", "turn_enqueue", "turn_undo", "undo_turn", "usage_today",
+		"cancel_turn", "enqueue_turn", "forget_session", "fork_session", "queue_rows", "recall_found", "recall_found_shared", "recall_order", "turn_enqueue", "turn_undo", "undo_turn", "usage_today",
 	}, doors, "another one needs a test that it shows the tenant's rows alone")
 }
 

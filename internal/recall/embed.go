@@ -47,7 +47,7 @@ func NewIndex(searcher *Searcher, pool *pgxpool.Pool) *Index {
 
 // text is something to embed.
 type text struct {
-	id, user string // user is "" for shared rows
+	id, user string // user is "" for rows that all users share
 	content  string
 	hash     [sha256.Size]byte // of what is embedded of it
 }
@@ -100,7 +100,7 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 		return nil
 	}
 	params := &db.EmbeddingDeleteParams{OwnerKind: e.Type, OwnerIds: gone}
-	if e.Viewed {
+	if e.Viewed && !e.Shared {
 		params.UserID = &userID
 	}
 	if err := x.q.EmbeddingDelete(ctx, x.pool, params); err != nil {
@@ -134,7 +134,9 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 		})
 	})
 	for i := range texts {
-		texts[i].user = userID.String()
+		if !e.Shared {
+			texts[i].user = userID.String()
+		}
 	}
 
 	return texts, err
@@ -229,7 +231,7 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 	m := modelOf(embedder)
 	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: m.Model, Dimensions: m.Dimensions}
 	if e := x.searcher.domain.ByType(kind); e != nil {
-		params.Several = e.Viewed
+		params.Several = e.Viewed && !e.Shared
 	}
 	var refused error
 	for i, vector := range vectors {

@@ -93,16 +93,21 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	return onlyOnce(hits, q.Limit), nil
 }
 
-// chooseKinds fills in what is searched: turns, and rows of types that belong to the user; shared rows are not the user's
-// memory.
+// chooseKinds fills in what is searched: turns, and rows that the user has, alone or with others; reference data is not the
+// user's memory.
 func (s *Searcher) chooseKinds(params *db.RecallSearchParams, kinds []string) {
 	wanted := func(kind string) bool { return kinds == nil || slices.Contains(kinds, kind) }
-	params.Kinds = []string{}
+	params.Kinds, params.SharedKinds = []string{}, []string{}
 	if wanted(KindTurn) {
 		params.Kinds = append(params.Kinds, KindTurn)
 	}
 	for _, e := range s.domain.Entities {
 		if e.Semantic.IsZero() || e.Reference || !wanted(e.Type) {
+			continue
+		}
+		if e.Shared {
+			params.SharedKinds = append(params.SharedKinds, e.Type)
+
 			continue
 		}
 		params.Kinds = append(params.Kinds, e.Type)
@@ -151,7 +156,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 	}
 	m := s.modelFor(vectors)
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
-		Query: text, Kind: e.Type, Shared: e.Reference, Vector: vectors.Literal(text), Model: m.Model,
+		Query: text, Kind: e.Type, Shared: e.Shared, Vector: vectors.Literal(text), Model: m.Model,
 		Dimensions: m.Dimensions, Weight: s.weights(vectors.Model).Meaning, Lim: int32(cmp.Or(most, maxOrdered)),
 	})
 	if err != nil {

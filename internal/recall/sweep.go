@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -62,29 +63,36 @@ func (x *Index) gatherWords(ctx context.Context, conn *pgxpool.Conn) error {
 		return x.q.UserWordsMissing(ctx, conn, &db.UserWordsMissingParams{After: after, Lim: sweepPage})
 	}
 
-	return eachUser(missing, func(user uuid.UUID) error {
+	for user, err := range eachUser(missing) {
+		if err != nil {
+			return err
+		}
 		if err := x.q.UserWordsGather(ctx, conn, user); err != nil {
 			return fmt.Errorf("list the words of a user: %w", err)
 		}
+	}
 
-		return nil
-	})
+	return nil
 }
 
-// eachUser works on all users, whom list returns by pages, those after a given one.
-func eachUser(list func(after uuid.UUID) ([]uuid.UUID, error), work func(user uuid.UUID) error) error {
-	for after := uuid.Nil; ; {
-		users, err := list(after)
-		if err != nil {
-			return fmt.Errorf("list users: %w", err)
-		}
-		for _, after = range users {
-			if err := work(after); err != nil {
-				return err
+// eachUser yields all users, whom list returns by pages, those after a given one.
+func eachUser(list func(after uuid.UUID) ([]uuid.UUID, error)) iter.Seq2[uuid.UUID, error] {
+	return func(yield func(uuid.UUID, error) bool) {
+		for after := uuid.Nil; ; {
+			users, err := list(after)
+			if err != nil {
+				yield(uuid.Nil, fmt.Errorf("list users: %w", err))
+
+				return
 			}
-		}
-		if len(users) < sweepPage {
-			return nil
+			for _, after = range users {
+				if !yield(after, nil) {
+					return
+				}
+			}
+			if len(users) < sweepPage {
+				return
+			}
 		}
 	}
 }
@@ -119,10 +127,12 @@ func (s *sweep) everything(ctx context.Context) error {
 
 // rows embeds a type's rows or, given a horizon, only those written by transactions since then. If a view separates
 // users, it reads them one user after the other: with a horizon only recently active ones, because any user's program
-// triggers it.
+// triggers it. What all share is read once, through the first user who sees any.
 func (s *sweep) rows(ctx context.Context, e *domain.Entity, horizon string) error {
 	if !e.Viewed {
-		return s.rowsOf(ctx, uuid.Nil, e, horizon)
+		_, err := s.rowsOf(ctx, uuid.Nil, e, horizon)
+
+		return err
 	}
 	var within *string
 	if horizon != "" {
@@ -132,24 +142,37 @@ func (s *sweep) rows(ctx context.Context, e *domain.Entity, horizon string) erro
 		return s.q.EmbeddingUsers(ctx, s.pool, &db.EmbeddingUsersParams{After: after, Within: within, Lim: sweepPage})
 	}
 
-	return eachUser(active, func(user uuid.UUID) error { return s.rowsOf(ctx, user, e, horizon) })
+	for user, err := range eachUser(active) {
+		if err != nil {
+			return err
+		}
+		found, err := s.rowsOf(ctx, user, e, horizon)
+		if err != nil || found && e.Shared {
+			return err
+		}
+	}
+
+	return nil
 }
 
-func (s *sweep) rowsOf(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
+// rowsOf embeds the rows that a user sees, and reports whether there are any.
+func (s *sweep) rowsOf(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) (found bool, err error) {
 	where := `WHERE ($1 = '' OR ` + e.Qualified(e.Key) + ` > nullif($1, '')::` + e.Key.Type + `)`
 	args, embed := []any{""}, s.embedConfigured
 	if horizon != "" {
 		where, args, embed = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon), s.embedNew
 	}
 
-	return s.pages(func() ([]text, error) {
+	err = s.pages(func() ([]text, error) {
 		texts, err := s.rowTexts(ctx, userID, e, where+` ORDER BY `+e.Qualified(e.Key)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
 		if len(texts) > 0 {
-			args[0] = texts[len(texts)-1].id
+			args[0], found = texts[len(texts)-1].id, true
 		}
 
 		return texts, err
 	}, func(texts []text) error { return embed(ctx, e.Type, texts) })
+
+	return found, err
 }
 
 func (s *sweep) turns(ctx context.Context) error {

@@ -25,13 +25,13 @@ INSERT INTO harbour.trips VALUES (1, 1, 'Calm crossing', 'Seals on the sandbank'
 
 const eve = "0190a000-0000-7000-8000-00000000000e"
 
-// views is the harbour's domain, accessed through views that show each user only their own rows, and none without a
-// user.
-func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
+// views is the harbour's domain, accessed through views that show each user only their own rows or all rows to everybody who has an
+// account, and none without a user.
+func views(t *testing.T, pool *pgxpool.Pool, everybody bool) *domain.Domain {
 	t.Helper()
 
 	exec(t, pool, harbour)
-	d := testfactory.Views(t, pool, "harbour").Domain
+	d := testfactory.ViewsOf(t, pool, domain.InitSource{Schemas: domain.Schemas{"harbour"}, Accounts: "members", Everybody: everybody}).Domain
 	exec(t, pool, `INSERT INTO users (id, name) VALUES ('`+eve+`', 'Eve')`)
 	exec(t, pool, `INSERT INTO harbour_alfred.alfred_accounts VALUES ('`+demoUser+`', 1), ('`+eve+`', 2)`)
 	exec(t, pool, `INSERT INTO sessions (user_id) VALUES ('`+demoUser+`'), ('`+eve+`')`)
@@ -62,7 +62,7 @@ func TestV39RowsBehindViews(t *testing.T) {
 	t.Parallel()
 
 	pool := dbtest.Pool(t)
-	d := views(t, pool)
+	d := views(t, pool, false)
 	embedder := &counting{}
 	searcher := recall.New(d, embedder)
 	index := recall.NewIndex(searcher, pool)
@@ -90,4 +90,45 @@ func TestV39RowsBehindViews(t *testing.T) {
 	user := uuid.MustParse(eve)
 	require.NoError(t, index.EmbedRows(t.Context(), user, "trip", []string{"2", "3"}))
 	require.Equal(t, []string{"2"}, ranked(t, pool, searcher, d, eve, "fog"), "she does not see it any more")
+}
+
+// What all users have has one vector for all of them, made through whoever has an account.
+func TestVectorsOfWhatEverybodyHasAreShared(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	d := views(t, pool, true)
+	exec(t, pool, `INSERT INTO users (id, name) VALUES ('01800000-0000-7000-8000-000000000000', 'first, without an account')`)
+	embedder := &counting{}
+	searcher := recall.New(d, embedder)
+	index := recall.NewIndex(searcher, pool)
+	for range 2 {
+		require.NoError(t, index.Sweep(t.Context()))
+		require.Equal(t, int64(2), embedder.texts.Load())
+	}
+	user := uuid.MustParse(eve)
+	found := func(question string) (ids []string) {
+		vectors, err := searcher.EmbedTexts(t.Context(), []string{question})
+		require.NoError(t, err)
+		require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+			return pg.AsTenant(t.Context(), tx, user, func(tx pgx.Tx) error {
+				hits, err := searcher.Search(t.Context(), tx, &recall.Query{UserID: user, Text: question, Vectors: vectors, Limit: 5})
+				for _, hit := range hits {
+					ids = append(ids, hit.Kind+" "+hit.ID)
+				}
+
+				return err
+			})
+		}))
+
+		return ids
+	}
+	require.Equal(t, []string{"trip 1"}, found("seals"))
+	require.Equal(t, []string{"trip 2"}, found("thundering lighthuose"), "misspelt")
+	require.Equal(t, []string{"1", "2"}, ranked(t, pool, searcher, d, demoUser, "seals"))
+	require.Equal(t, []string{"2", "1"}, ranked(t, pool, searcher, d, eve, "thunder"))
+
+	exec(t, pool, `DELETE FROM harbour.trips WHERE id = 1`)
+	require.NoError(t, index.EmbedRows(t.Context(), user, "trip", []string{"1", "2"}))
+	require.Empty(t, found("seals"))
 }

@@ -20,10 +20,15 @@ SELECT h.kind, h.id, h.score,
        coalesce(h.created_at, 'epoch')::timestamptz AS created_at, coalesce(h.created_at, 'epoch')::date AS day,
        coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
-FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
-      FROM recall_found(@query::text, @kinds::text[], (@since::date[])::timestamptz[], (@until::date[])::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
-          @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
-          sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS f
+FROM (SELECT f.kind, f.id, f.score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
+      FROM (SELECT own.kind::text AS kind, own.id::text AS id, own.score::float8 AS score
+            FROM recall_found(@query::text, @kinds::text[], (@since::date[])::timestamptz[], (@until::date[])::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
+                @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
+                sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS own
+            UNION ALL
+            SELECT shared.kind::text, shared.id::text, shared.score::float8
+            FROM recall_found_shared(@query::text, @shared_kinds::text[], sqlc.narg(vector)::text, @model::text, @dimensions::int,
+                @meaning::float8, sqlc.arg('found')::int) AS shared) AS f
       LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
                          WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = @user_id::uuid LIMIT 1) AS t ON true
       WHERE f.kind <> 'turn'
