@@ -389,7 +389,7 @@ func (b *typeBinder) bindViewOwner() {
 		return
 	}
 	says := b.own.Everybody || b.own.Owner == "" && len(b.own.OwnedBy)+len(b.own.Members) > 0
-	if says && slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.holds(name) }) {
+	if says && (b.own.References[name] != "" || slices.ContainsFunc(b.table.foreignKeys, func(fk catalogFK) bool { return fk.holds(name) })) {
 		owner.HasDefault = true
 
 		return

@@ -361,7 +361,7 @@ func (e *initEntity) findColumns() {
 			continue
 		}
 		for _, name := range e.refColumns(fk) {
-			if name != owner {
+			if name != owner || e.Everybody { // among what all have, it says who did something
 				e.refs[name] = target
 			}
 		}

@@ -19,7 +19,7 @@ func (e *initEntity) guessLabel() {
 	if e.isLink() {
 		day = nil
 	}
-	dated := day != nil && len(e.refs) > 0
+	dated := day != nil && len(e.refs) > 0 && (words == nil || !strings.HasPrefix(snake(day.Name), "created_"))
 	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.scopeOf(c.Name)) > 0 })
 	translated := e.translated()
 	switch {
@@ -90,7 +90,7 @@ func (e *initEntity) scopeOf(column string) (names []string) {
 func (e *initEntity) personalKeys() (sets [][]string) {
 	for _, set := range e.Table.keys() {
 		sets = append(sets, slices.DeleteFunc(slices.Clone(set), func(name string) bool {
-			return name == e.ownerColumn() || e.refs[name] != nil && e.refs[name].isCompany()
+			return name == e.ownerColumn() && !e.Everybody || e.refs[name] != nil && e.refs[name].isCompany()
 		}))
 	}
 
@@ -177,6 +177,8 @@ func (e *initEntity) namingReferences(dated bool) []string {
 	}
 	last := func(name string) int {
 		switch {
+		case name == e.ownerColumn() || namesWorker(name):
+			return 3
 		case e.mayLack(name):
 			return 2
 		case !dated && e.refs[name] == e.Parent:
@@ -210,7 +212,8 @@ func (e *initEntity) whose() string {
 	if said := e.about(); said != "" {
 		return said
 	}
-	name := names[max(0, slices.IndexFunc(names, func(name string) bool { return !e.mayLack(name) }))]
+	sure := func(name string) bool { return !e.mayLack(name) && !namesWorker(name) } // who wrote it says least
+	name := names[max(0, slices.IndexFunc(names, sure))]
 	said, isKey := keyOf(name)
 	if !isKey {
 		said = strings.TrimSuffix(snake(name), "_key")

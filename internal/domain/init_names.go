@@ -12,6 +12,7 @@ var (
 	ownerNames  = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
 	groupNames  = regexp.MustCompile(`^(tenant|org|organi[sz]ation|company|team|household)(_?id)?$`) // of those, the ones of several people
 	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
+	direction   = regexp.MustCompile(`_(from|to)$`)                                                  // of a row at either end, as issue_from_id
 	workerNames = regexp.MustCompile(`_by$|^(assigned|delegated)_to$|^(assignee|author|reviewer|manager)$`)
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|ir_|strapi_|directus_|i18n_locale|(admin|up)_(permission|role)s|(admin|up)_users_roles?_lnk$|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
@@ -75,6 +76,11 @@ func keyOf(column string) (of string, is bool) {
 	}
 
 	return "", false
+}
+
+// namesWorker reports whether a column is named like one who had a part in a row, as assigned_to and author_id.
+func namesWorker(column string) bool {
+	return workerNames.MatchString(strings.TrimSuffix(snake(column), "_id"))
 }
 
 // isModel reports whether a column holds what Odoo calls the type of a row whose key is res_id.

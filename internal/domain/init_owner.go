@@ -242,7 +242,7 @@ func (w *initWriter) partOf(t *catalogTable, seen map[*catalogTable]bool) string
 func (e *initEntity) pointsByName(c *Column) bool {
 	name, is := e.undeclaredTarget(c)
 	is = is && e.refs[c.Name] == nil
-	to, _ := e.calledLike(name)
+	to, _ := e.calledLike(e.Table, name)
 	typed := is && slices.ContainsFunc(e.Table.columns, func(other *Column) bool {
 		kind := snake(other.Name)
 
@@ -259,12 +259,21 @@ func (e *initEntity) undeclaredTarget(c *Column) (name string, is bool) {
 	return name, is && (!e.Table.references(c) || e.Table.leadsLoosely(c)) && c.Name != e.ownerColumn() && !slices.Contains(e.Table.primary, c.Name)
 }
 
+// Lost are numbers that are named like keys, of which nothing says what rows they are of.
+func (e *initEntity) Lost() []string { return namesOf(e.plain, e.isLost) }
+
+func (e *initEntity) isLost(c *Column) bool {
+	_, is := e.undeclaredTarget(c)
+
+	return is && c.Kind == KindNumber && e.refs[c.Name] == nil
+}
+
 // Loose are columns of other types that point at rows of this one by name alone: they stay as they are when the row goes.
 func (e *initEntity) Loose() []string {
 	var found []string
 	for _, other := range e.Entities {
 		for _, c := range other.Table.columns {
-			if name, is := other.undeclaredTarget(c); is && name == e.Table.word() && other != e {
+			if name, is := other.undeclaredTarget(c); is && (name == e.Table.word() || other.refs[c.Name] == e) && other != e {
 				found = append(found, other.Table.Name+"."+c.Name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"alfred/internal/dbtest"
 	"alfred/internal/domain"
+	"alfred/internal/testfactory"
 )
 
 // A Rails program for customers names who does what without a foreign key, leaves titles empty, and keeps old versions of rows.
@@ -36,4 +37,35 @@ INSERT INTO crm.versions (item_type, item_id, event) VALUES ('Account', 1, 'crea
 	}
 	require.NotContains(t, text, "completed_by: user", "none of its values is a key of one")
 	require.NotContains(t, text, "moved_to: user")
+}
+
+// An issue tracker calls its tables after the one that they are for, and its columns not: status_id is an issue's status.
+func TestInitReadsAnIssueTracker(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA desk; CREATE TABLE desk.users (id serial PRIMARY KEY, login varchar NOT NULL);
+CREATE TABLE desk.issue_statuses (id serial PRIMARY KEY, name varchar NOT NULL); CREATE TABLE desk.issue_categories (id serial PRIMARY KEY, name varchar NOT NULL);
+CREATE TABLE desk.site_categories (id serial PRIMARY KEY, name varchar NOT NULL); CREATE TABLE desk.wiki_pages (id serial PRIMARY KEY, title varchar NOT NULL);
+CREATE TABLE desk.issues (id serial PRIMARY KEY, subject varchar NOT NULL, status_id integer NOT NULL, category_id integer, assigned_to_id integer, author_id integer NOT NULL, page_id integer);
+CREATE TABLE desk.hours (id serial PRIMARY KEY, issue_id integer NOT NULL, user_id integer NOT NULL, spent_on date NOT NULL, activity_id integer NOT NULL, hours float NOT NULL);
+CREATE TABLE desk.mails (id serial PRIMARY KEY, user_id integer NOT NULL, address varchar NOT NULL, created_on timestamp NOT NULL);
+CREATE TABLE desk.links (id serial PRIMARY KEY, issue_from_id integer NOT NULL, issue_to_id integer NOT NULL, kind varchar NOT NULL);
+CREATE TABLE desk.flows (id serial PRIMARY KEY, name varchar NOT NULL, old_status_id integer, new_status_id integer, category_id integer);
+INSERT INTO desk.users (login) VALUES ('dana'), ('eve'); INSERT INTO desk.issue_statuses (name) VALUES ('New'), ('Closed'); INSERT INTO desk.wiki_pages (title) VALUES ('Home');
+INSERT INTO desk.issues (subject, status_id, assigned_to_id, author_id, page_id) VALUES ('Slow', 1, 2, 1, 1), ('Wrong', 2, NULL, 1, 2);
+INSERT INTO desk.links (issue_from_id, issue_to_id, kind) VALUES (1, 2, 'blocks'); INSERT INTO desk.flows (name, old_status_id, new_status_id) VALUES ('close', 1, 2)`)
+	v := testfactory.ViewsOf(t, tx, domain.InitSource{Schemas: domain.Schemas{"desk"}, Accounts: "users", Everybody: true})
+	text := v.Text
+	for _, part := range []string{
+		"type: issue_status\n", "{status_id: issue_status, category_id: issue_category, assigned_to_id: user", "references: {issue_from_id: issue, issue_to_id: issue}",
+		"references: {old_status_id: issue_status, new_status_id: issue_status}", "no foreign key knows of flows.old_status_id, flows.new_status_id, issues.status_id, which",
+		"references: {issue_id: issue, user_id: user}", "unsure: activity_id may be keys", `label: "{address}"`, `label: "{spent_on:Jan 2, 2006} · {_issue_id_label}"`,
+		"spoken: \"{subject}{?status_id:, status: {_status_id_label}}\"",
+	} {
+		require.Contains(t, text, part)
+	}
+	require.Same(t, v.ByType("user"), v.ByType("hour").Column("user_id").FK.Entity)
+	require.False(t, v.ByType("hour").Column("user_id").Hidden, "whose hours they are")
+	require.NotContains(t, text, "page_id: wiki_page", "some of its values are none of theirs")
 }

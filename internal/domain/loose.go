@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,8 +56,9 @@ func (c *catalog) keyPairs() {
 	}
 }
 
-// leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them, and
-// last_bike_id if it holds some. One beside the name of a type may point anywhere.
+// leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them,
+// last_bike_id if it holds some, and an old_status_id at the only table of statuses, as issue_statuses, if it holds nothing else. One
+// beside the name of a type may point anywhere.
 func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 	for _, t := range w.cat.tables {
 		_, loose := t.loosePair()
@@ -65,9 +67,9 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 			if !is || c == loose || slices.Equal(t.primary, []string{c.Name}) {
 				continue
 			}
-			to, whole := w.calledLike(name)
+			to, by := w.calledLike(t, name)
 			if to == nil && name == "parent" {
-				to, whole = t, true
+				to, by = t, byName
 			}
 			if to == nil {
 				if err := w.leadByValue(ctx, tx, t, c); err != nil {
@@ -83,7 +85,7 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 			if err != nil {
 				return err
 			}
-			if holds.some || whole && holds.all {
+			if holds.some && (by != byEnding || holds.all) || by == byName && holds.all {
 				w.cat.lead(t, c, to)
 			}
 		}
@@ -110,13 +112,13 @@ func (w *initWriter) leadByValue(ctx context.Context, tx pgx.Tx, t *catalogTable
 	return nil
 }
 
-// leadToPeople has columns point at the accounts that are named like those who had a part in a row, as assigned_to and completed_by,
-// and hold nothing but keys of accounts.
+// leadToPeople has columns point at the accounts that are named like those who had a part in a row, as assigned_to and author_id, and
+// hold nothing but keys of accounts.
 func (w *initWriter) leadToPeople(ctx context.Context, tx pgx.Tx) error {
 	people := w.source.accounts
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if people == nil || !workerNames.MatchString(snake(c.Name)) || !t.mayLead(c, people) {
+			if people == nil || !namesWorker(c.Name) || !t.mayLead(c, people) {
 				continue
 			}
 			holds, err := w.holdsKeys(ctx, tx, t, c, people)
@@ -132,15 +134,34 @@ func (w *initWriter) leadToPeople(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// calledLike is the table that a name, or the end of it, is a row of.
-func (w *initWriter) calledLike(name string) (to *catalogTable, whole bool) {
+// naming is how far a column's name is that of a table: wholly, its end, or the end of the table's.
+type naming int
+
+const (
+	byName naming = iota
+	byEnd
+	byEnding
+)
+
+// calledLike is the table that a name, or the end of it, is a row of: status_id of issues at issue_statuses, and issue_from_id at issues.
+func (w *initWriter) calledLike(t *catalogTable, name string) (*catalogTable, naming) {
+	by := byName
+	name = direction.ReplaceAllString(name, "")
 	for end, more := name, true; more; _, end, more = strings.Cut(end, "_") {
-		if to = w.byWord[Fold(end)]; to != nil {
-			return to, end == name
+		word := Fold(end)
+		if to := cmp.Or(w.byWord[word], w.byWord[t.word()+"_"+word]); to != nil {
+			return to, by
+		}
+		by = byEnd
+	}
+	for end, more := name, true; more; _, end, more = strings.Cut(end, "_") {
+		ending := slices.DeleteFunc(slices.Clone(w.cat.tables), func(to *catalogTable) bool { return !strings.HasSuffix(to.word(), "_"+Fold(end)) })
+		if len(ending) == 1 {
+			return ending[0], byEnding
 		}
 	}
 
-	return nil, false
+	return nil, by
 }
 
 // held says which of a column's values are keys of a table: some, and all, as also where there is no value. Long ones are those of

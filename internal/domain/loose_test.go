@@ -36,7 +36,7 @@ func TestInitFollowsNames(t *testing.T) {
 	require.Contains(t, d.Text, "references: {bike_id: bike, last_bike_id: bike} # unsure", "other_bike_id holds none")
 	require.Contains(t, d.Text, "hidden: [other_bike_id, uuid]")
 	require.Contains(t, d.Text, "owned_by: [bike_id] # unsure: its rows are those of whom the bikes are")
-	require.Contains(t, d.Text, "no foreign key knows of rents.bike_id, which would go on pointing at what is deleted")
+	require.Contains(t, d.Text, "no foreign key knows of rents.bike_id, rents.last_bike_id, which would go on pointing at what is deleted")
 	require.Contains(t, d.Text, "hidden: [subject_id, model_id]", "a text is no key of the models")
 	require.True(t, d.ByType("model").Reference)
 	require.Same(t, d.ByType("bike"), d.ByType("rent").Column("bike_id").FK.Entity)

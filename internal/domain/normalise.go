@@ -34,7 +34,7 @@ func Singular(word string) string {
 		return word[:len(word)-3] + "y"
 	case hasSuffix(word, "elves", "oaves", "eaves"):
 		return word[:len(word)-3] + "f"
-	case hasSuffix(word, "ches", "shes", "xes", "sses", "toes"):
+	case hasSuffix(word, "ches", "shes", "xes", "sses", "toes", "buses", "nuses", "puses", "ruses", "tuses"):
 		return word[:len(word)-2]
 	case hasSuffix(word, "ss", "us", "is"):
 		return word
