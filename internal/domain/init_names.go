@@ -14,6 +14,7 @@ var (
 	partNames   = regexp.MustCompile(`_(by|to)$`)                                                    // of those who had a part in a row
 	direction   = regexp.MustCompile(`_(from|to)$`)                                                  // of a row at either end, as issue_from_id
 	workerNames = regexp.MustCompile(`_by$|^(assigned|delegated)_to$|^(assignee|author|reviewer|manager)$`)
+	nestNames   = regexp.MustCompile(`^(lft|rgt|rght|tree_id)$`) // where a nested set keeps a row
 	bookkeeping = regexp.MustCompile(`^((schema_)?migrations$|typeorm_metadata$|failed_jobs$|job_batches$|cache(_locks)?$|goose_|river_|flyway_|databasechangelog(lock)?$|ar_internal_metadata$|active_storage_|solid_(queue|cache|cable)_|` +
 		`django_|ir_|strapi_|directus_|i18n_locale|(admin|up)_(permission|role)s|(admin|up)_users_roles?_lnk$|auth_(group|permission)(s|_|$)|auth_user_(groups|user_permissions)$|model_has_(role|permission)s$|role_has_permissions$|revinfo$)|_(migrations|aud)$`)
 	// linkName is of tables that only say which rows go together, as Odoo and Strapi call them.

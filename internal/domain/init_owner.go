@@ -323,7 +323,8 @@ func (e *initEntity) Concealed() []string {
 }
 
 func (e *initEntity) isConcealed(c *Column) bool {
-	programs := strings.HasPrefix(c.Name, "_") && !slices.Contains(e.Table.primary, c.Name) // as the marks of a program that synchronizes
+	// As the marks of a program that synchronizes, and numbers by which it walks a tree.
+	programs := (strings.HasPrefix(c.Name, "_") || nestNames.MatchString(c.Name) && c.Kind == KindNumber) && !slices.Contains(e.Table.primary, c.Name)
 
 	return programs || isSecret(c) || e.isContact(c) || e.pointsByName(c)
 }

@@ -47,19 +47,20 @@ func TestInitReadsAnIssueTracker(t *testing.T) {
 	exec(t, tx, `CREATE SCHEMA desk; CREATE TABLE desk.users (id serial PRIMARY KEY, login varchar NOT NULL);
 CREATE TABLE desk.issue_statuses (id serial PRIMARY KEY, name varchar NOT NULL); CREATE TABLE desk.issue_categories (id serial PRIMARY KEY, name varchar NOT NULL);
 CREATE TABLE desk.site_categories (id serial PRIMARY KEY, name varchar NOT NULL); CREATE TABLE desk.wiki_pages (id serial PRIMARY KEY, title varchar NOT NULL);
-CREATE TABLE desk.issues (id serial PRIMARY KEY, subject varchar NOT NULL, status_id integer NOT NULL, category_id integer, assigned_to_id integer, author_id integer NOT NULL, page_id integer);
+CREATE TABLE desk.issues (id serial PRIMARY KEY, subject varchar NOT NULL, status_id integer NOT NULL, category_id integer, assigned_to_id integer, author_id integer NOT NULL, page_id integer, root_id integer, lft integer, rgt integer);
 CREATE TABLE desk.hours (id serial PRIMARY KEY, issue_id integer NOT NULL, user_id integer NOT NULL, spent_on date NOT NULL, activity_id integer NOT NULL, hours float NOT NULL);
 CREATE TABLE desk.mails (id serial PRIMARY KEY, user_id integer NOT NULL, address varchar NOT NULL, created_on timestamp NOT NULL);
 CREATE TABLE desk.links (id serial PRIMARY KEY, issue_from_id integer NOT NULL, issue_to_id integer NOT NULL, kind varchar NOT NULL);
 CREATE TABLE desk.flows (id serial PRIMARY KEY, name varchar NOT NULL, old_status_id integer, new_status_id integer, category_id integer);
 INSERT INTO desk.users (login) VALUES ('dana'), ('eve'); INSERT INTO desk.issue_statuses (name) VALUES ('New'), ('Closed'); INSERT INTO desk.wiki_pages (title) VALUES ('Home');
-INSERT INTO desk.issues (subject, status_id, assigned_to_id, author_id, page_id) VALUES ('Slow', 1, 2, 1, 1), ('Wrong', 2, NULL, 1, 2);
+INSERT INTO desk.issues (subject, status_id, assigned_to_id, author_id, page_id, root_id, lft, rgt) VALUES ('Slow', 1, 2, 1, 1, 1, 1, 4), ('Wrong', 2, NULL, 1, 2, 1, 2, 3);
 INSERT INTO desk.links (issue_from_id, issue_to_id, kind) VALUES (1, 2, 'blocks'); INSERT INTO desk.flows (name, old_status_id, new_status_id) VALUES ('close', 1, 2)`)
 	v := testfactory.ViewsOf(t, tx, domain.InitSource{Schemas: domain.Schemas{"desk"}, Accounts: "users", Everybody: true})
 	text := v.Text
 	for _, part := range []string{
 		"type: issue_status\n", "{status_id: issue_status, category_id: issue_category, assigned_to_id: user", "references: {issue_from_id: issue, issue_to_id: issue}",
 		"references: {old_status_id: issue_status, new_status_id: issue_status}", "no foreign key knows of flows.old_status_id, flows.new_status_id, issues.status_id, which",
+		"author_id: user, root_id: issue}", "hidden: [page_id, lft, rgt]",
 		"references: {issue_id: issue, user_id: user}", "unsure: activity_id may be keys", `label: "{address}"`, `label: "{spent_on:Jan 2, 2006} · {_issue_id_label}"`,
 		"spoken: \"{subject}{?status_id:, status: {_status_id_label}}\"",
 	} {

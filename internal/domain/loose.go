@@ -58,7 +58,7 @@ func (c *catalog) keyPairs() {
 
 // leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them,
 // last_bike_id if it holds some, and an old_status_id at the only table of statuses, as issue_statuses, if it holds nothing else. One
-// beside the name of a type may point anywhere.
+// beside the name of a type may point anywhere. A parent and a root are rows of the same table.
 func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 	for _, t := range w.cat.tables {
 		_, loose := t.loosePair()
@@ -68,7 +68,7 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 				continue
 			}
 			to, by := w.calledLike(t, name)
-			if to == nil && name == "parent" {
+			if to == nil && (name == "parent" || name == "root") {
 				to, by = t, byName
 			}
 			if to == nil {
