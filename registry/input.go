@@ -112,10 +112,15 @@ func namesInRange(text string) (names []string) {
 	return names
 }
 
-// TranslatePayload returns a copy of the payload with refs replaced by keys in key and foreign-key columns, including
-// arrays and rows nested under a table's name, or RefErrors. "" in such a column is null.
-func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (out map[string]any, err error) {
-	err = r.substitute(ctx, func(keys keysOf) { out = r.payload(e, data, keys) })
+// TranslatePayload returns copies of rows with refs replaced by keys in key and foreign-key columns, including arrays and rows
+// nested under a table's name, or RefErrors. "" in such a column is null, and a [Key] stays.
+func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, rows ...map[string]any) ([]map[string]any, error) {
+	out := make([]map[string]any, len(rows))
+	err := r.substitute(ctx, func(keys keysOf) {
+		for i, row := range rows {
+			out[i] = r.payload(e, row, keys)
+		}
+	})
 
 	return out, err
 }
@@ -148,10 +153,16 @@ func (r *Registry) substitute(ctx context.Context, walk func(keysOf)) error {
 	return nil
 }
 
+// Key is a key that stands already where refs belong.
+type Key string
+
 // eachRef calls with for what stands where refs belong. "" is null there.
 func eachRef(with func(ref string, want Want) any) keysOf {
 	return func(value any, want Want) any {
 		return eachIn(value, func(one any) any {
+			if key, isKey := one.(Key); isKey {
+				return string(key)
+			}
 			if one == nil || one == "" {
 				return nil
 			}

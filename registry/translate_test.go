@@ -312,7 +312,7 @@ func TestTranslatePayload(t *testing.T) {
 	out, err := b.at(1).TranslatePayload(ctx, b.kitchen.ByType("recipe"), payload)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"name": "recipe_1", "parent_recipe_id": "`+idOf("Soup")+`", "tags": ["recipe_1"],
-		"recipe_ingredients": [{"name": "rice", "ingredient_id": "`+idOf("Rice")+`"}, {"name": "salt", "ingredient_id": null}]}`, encode(t, out))
+		"recipe_ingredients": [{"name": "rice", "ingredient_id": "`+idOf("Rice")+`"}, {"name": "salt", "ingredient_id": null}]}`, encode(t, out[0]))
 	require.Equal(t, "recipe_1", payload["parent_recipe_id"], "the caller's payload is left as it is")
 
 	meal := b.kitchen.ByType("meal")
@@ -322,7 +322,11 @@ func TestTranslatePayload(t *testing.T) {
 	r.ResolveAs("gen_recipe_1", idOf("saved"))
 	out, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": "gen_recipe_1"})
 	require.NoError(t, err)
-	require.Equal(t, idOf("saved"), out["recipe_id"])
+	require.Equal(t, idOf("saved"), out[0]["recipe_id"])
+
+	out, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": Key("gen_recipe_1")}, map[string]any{"recipe_id": "gen_recipe_1"})
+	require.NoError(t, err)
+	require.Equal(t, []map[string]any{{"recipe_id": "gen_recipe_1"}, {"recipe_id": idOf("saved")}}, out, "a key stays, whatever it looks like")
 
 	for _, bad := range []any{"ing_1", "recipe_5", idOf("Soup"), 42.0, map[string]any{"id": "recipe_1"}, true} {
 		_, err = b.at(1).TranslatePayload(ctx, meal, map[string]any{"recipe_id": bad})

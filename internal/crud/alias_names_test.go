@@ -37,6 +37,9 @@ subdomains:
   - {name: odd, description: All., tables: [r, f, x], guidance: none}
 `)
 	b.ok("write", vocab.ToolCreate, `{"table": "r", "data": [{"r": "meal", "t": 1, "x": 2, "value": "much"}, {"r": "stone", "t": 3}]}`)
+	b.ok("read", vocab.ToolRead, `{"table": "f"}`)
+	b.ok("write", vocab.ToolCreate, `{"table": "r", "data": [{"r": "bread", "f_id": "kind_1"}]}`)
+	b.ok("write", vocab.ToolDelete, `{"table": "r", "filters": [{"field": "r", "op": "=", "value": "bread"}]}`)
 	rows := b.rows(b.ok("read", vocab.ToolRead, `{"table": "r", "filters": [{"field": "r", "op": "similar", "value": "Flour"}]}`))
 	require.Len(t, rows, 1)
 	require.Equal(t, "meal", rows[0]["r"])

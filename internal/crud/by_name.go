@@ -49,33 +49,41 @@ func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters [
 	return found, unknown, nil
 }
 
-// takeNamesFromRows takes out of rows what names the row that a column points to, and returns for each the keys of those rows: a
+// putKeysForNames puts keys in the place of what names the row that a column points to, in rows and in those that are part of them: a
 // model that is to plan a dish had to read the dish first, in a step of its own. A name counts only if exactly one row has it;
 // that several have it is wrong. Names of a column are looked up together, however many rows.
-func takeNamesFromRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) ([]map[string]any, error) {
-	found := make([]map[string]any, len(rows))
-	for i := range found {
-		found[i] = map[string]any{}
+func putKeysForNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong *faults, rows ...map[string]any) error {
+	if len(rows) == 0 {
+		return nil
 	}
 	for _, c := range e.Columns {
-		if err := takeNamesFromColumn(ctx, tx, e, c, wrong, rows, found); err != nil {
-			return nil, err
+		if err := putKeysInColumn(ctx, tx, e, c, wrong, rows); err != nil {
+			return err
+		}
+	}
+	for _, child := range e.Children {
+		var parts []map[string]any
+		for _, row := range rows {
+			parts = append(parts, rowsIn(row[child.Entity.Table])...)
+		}
+		if err := putKeysForNames(ctx, tx, child.Entity, wrong, parts...); err != nil {
+			return err
 		}
 	}
 
-	return found, nil
+	return nil
 }
 
-// takeNamesFromColumn is takeNamesFromRows for one column.
-func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows, found []map[string]any) error {
+// putKeysInColumn is putKeysForNames for one column.
+func putKeysInColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *domain.Column, wrong *faults, rows []map[string]any) error {
 	var (
 		target *domain.Entity
 		names  []string
-		at     []int // the row of each name
+		naming []map[string]any // the row of each name
 	)
-	for i, row := range rows {
+	for _, row := range rows {
 		if of, said := namedTarget(e, registry.Filter{Field: c.Name, Op: opEqual, Value: row[c.Name]}); len(said) == 1 {
-			target, names, at = of, append(names, said[0]), append(at, i)
+			target, names, naming = of, append(names, said[0]), append(naming, row)
 		}
 	}
 	if target == nil {
@@ -85,61 +93,52 @@ func takeNamesFromColumn(ctx context.Context, tx pgx.Tx, e *domain.Entity, c *do
 	if err != nil {
 		return err
 	}
-	for n, i := range at {
-		key, fault := named[names[n]].key(target, c.Name, rows[i][c.Name], false)
+	for i, row := range naming {
+		key, fault := named[names[i]].key(target, c.Name, row[c.Name], false)
 		switch {
 		case fault != nil:
 			wrong.add(fault)
-		case key != "":
-			found[i][c.Name] = key
-		default:
-			continue // the registry says which refs are similar
+			delete(row, c.Name)
+		case key != "": // else the registry says which refs are similar
+			row[c.Name] = registry.Key(key)
 		}
-		delete(rows[i], c.Name)
 	}
 
 	return nil
 }
 
-// nameRefs puts refs in the place of names in drafts, whose columns hold refs, and in rows that are part of them.
-func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts ...map[string]any) error {
-	if len(drafts) == 0 {
-		return nil
-	}
+// nameRefs puts refs in the place of names in a draft, whose columns hold refs, and in rows that are part of it.
+func (d *decision) nameRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, draft map[string]any) error {
 	var wrong faults
-	named, err := takeNamesFromRows(ctx, tx, e, &wrong, drafts...)
-	if err == nil {
-		err = wrong.err()
-	}
-	if err == nil {
-		err = d.putRefs(ctx, tx, e, drafts, named)
-	}
-	if err != nil {
+	if err := putKeysForNames(ctx, tx, e, &wrong, draft); err != nil {
 		return err
 	}
-	for _, child := range e.Children {
-		if err := d.nameRefs(ctx, tx, child.Entity, partsIn(drafts, child)...); err != nil {
-			return err
+	var naming []map[string]any // rows with names
+	var keys []registry.Result  // what each of them names, alone
+	for _, one := range rowsWithin(e, draft) {
+		found := map[string]any{}
+		for name, value := range one.row {
+			if key, isKey := value.(registry.Key); isKey {
+				found[name] = string(key)
+			}
+		}
+		if len(found) > 0 {
+			naming = append(naming, one.row)
+			keys = append(keys, registry.Result{Entity: one.entity, Rows: []map[string]any{found}, Action: registry.ActionRead})
 		}
 	}
-
-	return nil
-}
-
-// putRefs puts the refs of keys, those of one row beside each draft, into the drafts.
-func (d *decision) putRefs(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts, keys []map[string]any) error {
-	if !slices.ContainsFunc(keys, func(row map[string]any) bool { return len(row) > 0 }) {
-		return nil
+	if err := wrong.err(); err != nil || len(keys) == 0 {
+		return err
 	}
 
 	return pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
-		translated, err := d.translate(ctx, engine, registry.Result{Entity: e, Rows: keys, Action: registry.ActionRead})
+		translated, err := d.translate(ctx, engine, keys...)
 		if err != nil {
 			return err
 		}
-		for i, draft := range drafts {
-			for name := range keys[i] {
-				draft[name] = translated[0].Rows[i][name]
+		for i, row := range naming {
+			for name := range keys[i].Rows[0] {
+				row[name] = translated[i].Rows[0][name]
 			}
 		}
 

@@ -23,38 +23,36 @@ var comingRef = regexp.MustCompile(`^gen_` + vocab.Ref + `$`)
 // companions takes out of a draft, and of rows that are part of it, what names another draft of the same answer: by what that is called,
 // or by the ref that it will get, if there is no other of its type.
 func (d *decision) companions(ctx context.Context, e *domain.Entity, content map[string]any, others []*draft) (found []companion, err error) {
-	for _, c := range e.Columns {
-		said, isText := content[c.Name].(string)
-		if c.Target() == nil || !isText {
-			continue
-		}
-		same := only(others, func(one *draft) bool { return one.entity == c.Target() })
-		meant := only(same, func(one *draft) bool { return folded(one.entity.Label.Render(one.content)) == folded(said) })
-		if comingRef.MatchString(said) && len(same) == 1 {
-			known, err := d.registry.Lookup(ctx, []string{said})
+	for _, one := range rowsWithin(e, content) {
+		for _, c := range one.entity.Columns {
+			said, isText := one.row[c.Name].(string)
+			if c.Target() == nil || !isText {
+				continue
+			}
+			meant, err := d.draftsMeant(ctx, c.Target(), said, others)
 			if err != nil {
 				return nil, err
 			}
-			if known[said] == nil {
-				meant = same
+			if len(meant) == 1 {
+				delete(one.row, c.Name)
+				found = append(found, companion{one.row, c.Name, meant[0]})
 			}
-		}
-		if len(meant) == 1 {
-			delete(content, c.Name)
-			found = append(found, companion{content, c.Name, meant[0]})
-		}
-	}
-	for _, child := range e.Children {
-		for _, row := range rowsIn(content[child.Entity.Table]) {
-			more, err := d.companions(ctx, child.Entity, row, others)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, more...)
 		}
 	}
 
 	return found, nil
+}
+
+// draftsMeant are the drafts of a type that a name or a coming ref may mean.
+func (d *decision) draftsMeant(ctx context.Context, e *domain.Entity, said string, others []*draft) ([]*draft, error) {
+	same := only(others, func(one *draft) bool { return one.entity == e })
+	if comingRef.MatchString(said) && len(same) == 1 {
+		if known, err := d.registry.Lookup(ctx, []string{said}); err != nil || known[said] == nil {
+			return same, err
+		}
+	}
+
+	return only(same, func(one *draft) bool { return folded(e.Label.Render(one.content)) == folded(said) }), nil
 }
 
 // draftedBefore are the drafts that the decision's calls up to this one make, before the nth of this.

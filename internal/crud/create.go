@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -84,7 +83,9 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 			return err
 		}
 	}
-	rows, err := d.newRows(ctx, tx, op.entity, op.rows)
+	var wrong faults
+	checked := checkedRows(op.entity, op.rows, &wrong)
+	rows, err := d.withKeys(ctx, tx, op.entity, wrong, checked...)
 	if err != nil {
 		return err
 	}
@@ -104,50 +105,6 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// newRows checks rows and replaces refs and names by keys, with one lookup for all rows, and one for the names of a column. Their
-// parts may name rows too.
-func (d *decision) newRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, given []map[string]any) ([]map[string]any, error) {
-	var wrong faults
-	checked := checkedRows(e, given, &wrong)
-	rows := each(checked, func(row map[string]any) any { return row })
-	named, err := takeNamesFromRows(ctx, tx, e, &wrong, checked...)
-	parts := make([][]map[string]any, len(e.Children))
-	for i, child := range e.Children {
-		if err == nil {
-			parts[i], err = takeNamesFromRows(ctx, tx, child.Entity, &wrong, partsIn(checked, child)...)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	translated, err := d.withKeys(ctx, e, map[string]any{e.Table: rows}, wrong)
-	if err != nil {
-		return nil, err
-	}
-	made := rowsIn(translated[e.Table])
-	putKeys(made, named)
-	for i, child := range e.Children {
-		putKeys(partsIn(made, child), parts[i])
-	}
-
-	return made, nil
-}
-
-// partsIn are the rows of a child table that stand in others.
-func partsIn(rows []map[string]any, child *domain.Child) (parts []map[string]any) {
-	for _, row := range rows {
-		parts = append(parts, rowsIn(row[child.Entity.Table])...)
-	}
-
-	return parts
-}
-
-func putKeys(rows, keys []map[string]any) {
-	for i, row := range rows {
-		maps.Copy(row, keys[i])
-	}
-}
-
 // checkedRows are new rows as far as they can be read, and what is wrong with them.
 func checkedRows(e *domain.Entity, given []map[string]any, wrong *faults) []map[string]any {
 	checked := make([]map[string]any, len(given))
@@ -160,9 +117,13 @@ func checkedRows(e *domain.Entity, given []map[string]any, wrong *faults) []map[
 	return checked
 }
 
-// withKeys replaces refs by keys. What is wrong with them is reported together with what is wrong already.
-func (d *decision) withKeys(ctx context.Context, e *domain.Entity, data map[string]any, wrong faults) (map[string]any, error) {
-	translated, err := d.registry.TranslatePayload(ctx, e, data)
+// withKeys replaces refs and names by keys, with one lookup for all rows, and one for the names of a column. What is wrong with them
+// is reported together with what is wrong already.
+func (d *decision) withKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, wrong faults, rows ...map[string]any) ([]map[string]any, error) {
+	if err := putKeysForNames(ctx, tx, e, &wrong, rows...); err != nil {
+		return nil, err
+	}
+	translated, err := d.registry.TranslatePayload(ctx, e, rows...)
 	fault := refFault(err)
 	if err != nil && fault == nil {
 		return nil, err

@@ -213,18 +213,15 @@ func holdsText(value any, text string) bool {
 
 // gatherRefs collects the refs in a content by the type required where they appear.
 func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[string]any) {
-	for _, c := range e.Columns {
-		to := c.Target()
-		if to == nil || content[c.Name] == nil {
-			continue
-		}
-		for _, value := range asList(content[c.Name]) {
-			refs[to] = append(refs[to], fmt.Sprint(value))
-		}
-	}
-	for _, child := range e.Children {
-		for _, row := range rowsIn(content[child.Entity.Table]) {
-			gatherRefs(refs, child.Entity, row)
+	for _, one := range rowsWithin(e, content) {
+		for _, c := range one.entity.Columns {
+			to := c.Target()
+			if to == nil || one.row[c.Name] == nil {
+				continue
+			}
+			for _, value := range asList(one.row[c.Name]) {
+				refs[to] = append(refs[to], fmt.Sprint(value))
+			}
 		}
 	}
 }

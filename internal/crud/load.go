@@ -139,15 +139,12 @@ func (sel selection) sets(e *domain.Entity) []string {
 
 // dropUnrequested leaves out of a row, and of its parts, what only a read has that asks for it.
 func dropUnrequested(e *domain.Entity, row map[string]any, asked bool) {
-	maps.DeleteFunc(row, func(name string, _ any) bool {
-		c := e.Column(name)
+	for i, one := range rowsWithin(e, row) {
+		maps.DeleteFunc(one.row, func(name string, _ any) bool {
+			c := one.entity.Column(name)
 
-		return !asked && c != nil && !e.InSets(c) && !c.Writable
-	})
-	for _, child := range e.Children {
-		for _, part := range rowsIn(row[child.Entity.Table]) {
-			dropUnrequested(child.Entity, part, false)
-		}
+			return (!asked || i > 0) && c != nil && !one.entity.InSets(c) && !c.Writable
+		})
 	}
 }
 

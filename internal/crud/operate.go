@@ -60,10 +60,11 @@ func (op *operateOp) check() *Error {
 }
 
 func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	var err error
-	if op.keys, err = d.registry.TranslatePayload(ctx, op.declared.Args, op.args); err != nil {
+	translated, err := d.registry.TranslatePayload(ctx, op.declared.Args, op.args)
+	if err != nil {
 		return err
 	}
+	op.keys = translated[0]
 
 	return op.carryOut(ctx, d, tx)
 }

@@ -86,10 +86,31 @@ func required(e *domain.Entity, c *domain.Column, parent *domain.Child) bool {
 	return c.Required() && !filled
 }
 
-// rowsIn returns the rows in a list of rows.
+// typedRow is a row and its type.
+type typedRow struct {
+	entity *domain.Entity
+	row    map[string]any
+}
+
+// rowsWithin are a row and all rows that stand in it.
+func rowsWithin(e *domain.Entity, row map[string]any) []typedRow {
+	found := []typedRow{{e, row}}
+	for _, child := range e.Children {
+		for _, part := range rowsIn(row[child.Entity.Table]) {
+			found = append(found, rowsWithin(child.Entity, part)...)
+		}
+	}
+
+	return found
+}
+
+// rowsIn returns the rows in a list of rows, which a patch may give by position.
 func rowsIn(list any) []map[string]any {
 	var rows []map[string]any
 	items, _ := list.([]any)
+	if placed, isPatch := list.(map[string]any); isPatch {
+		items = each(slices.Sorted(maps.Keys(placed)), func(at string) any { return placed[at] })
+	}
 	for _, item := range items {
 		if row, ok := item.(map[string]any); ok {
 			rows = append(rows, row)
@@ -228,24 +249,16 @@ func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map
 	return wrong.err()
 }
 
-// replaceRowTexts replaces the free texts of a row and of the rows in it, which a patch may give by position.
+// replaceRowTexts replaces the free texts of a row and of the rows in it.
 func replaceRowTexts(e *domain.Entity, row map[string]any, with func(c *domain.Column, text string) string) {
-	for name, value := range row {
-		if child := e.Child(name); child != nil {
-			if placed, isPatch := value.(map[string]any); isPatch {
-				value = slices.Collect(maps.Values(placed))
+	for _, one := range rowsWithin(e, row) {
+		for name, value := range one.row {
+			c := one.entity.Column(name)
+			if c == nil || one.entity.Child(name) != nil || c == one.entity.Key || c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText && c.Elem != domain.KindText {
+				continue
 			}
-			for _, one := range rowsIn(value) {
-				replaceRowTexts(child.Entity, one, with)
-			}
-
-			continue
+			one.row[name] = replaceTexts(value, func(text string) string { return with(c, text) })
 		}
-		c := e.Column(name)
-		if c == nil || c == e.Key || c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText && c.Elem != domain.KindText {
-			continue
-		}
-		row[name] = replaceTexts(value, func(text string) string { return with(c, text) })
 	}
 }
 

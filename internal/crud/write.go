@@ -50,14 +50,11 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var wrong faults
 	data, fault := changes(op.entity, op.args.Data)
 	wrong.add(fault)
-	named, err := takeNamesFromRows(ctx, tx, op.entity, &wrong, data)
+	written, err := d.withKeys(ctx, tx, op.entity, wrong, data)
 	if err != nil {
 		return err
 	}
-	if op.written, err = d.withKeys(ctx, op.entity, data, wrong); err != nil {
-		return err
-	}
-	maps.Copy(op.written, named[0])
+	op.written = written[0]
 	if err := d.targets(ctx, tx, op.step, op.args.Filters); err != nil || len(op.found.Rows) == 0 {
 		return err
 	}
