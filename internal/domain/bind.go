@@ -194,11 +194,7 @@ func (b *binder) bindEntity(i int) {
 		b.domain.byType[t.Type], b.domain.byTable[t.Table] = t.Entity, t.Entity
 		bindRights(t.Entity, t.table)
 		defaultNames(t.Entity)
-		t.bindFills()
-		t.bindGone()
-		t.bindEpoch()
-		t.bindNumbered()
-		t.bindCents()
+		t.bindViewed()
 		t.bindKey()
 		t.bindOwner()
 		t.checkReading()

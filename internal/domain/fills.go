@@ -51,13 +51,34 @@ func (v *viewedType) changed() []string {
 	})
 }
 
-// bindFills adopts what views fill, and has Postgres look at it: inside a function, a slip would show only when a row is written.
-func (b *typeBinder) bindFills() {
-	if names := b.own.Fills.columns(); len(names) > 0 && b.decl.Source.Schema == nil {
-		b.problemf("fills", "fills: only views of Alfred's fill columns; let %s have a default", strings.Join(names, ", "))
+// bindViewed adopts what the views of Alfred's do, and refuses it where there are none.
+func (b *typeBinder) bindViewed() {
+	if b.decl.Source.Schema != nil {
+		b.bindFills()
+		b.bindGone()
+		b.bindConversions()
 
 		return
 	}
+	for _, asked := range []struct {
+		field, does string
+		is          bool
+	}{
+		{"fills", "fill columns; let " + strings.Join(b.own.Fills.columns(), ", ") + " have a default", len(b.own.Fills.columns()) > 0},
+		{"gone", "leave rows out; let a policy do it", b.own.Gone != ""},
+		{"where", "leave rows out; let a policy do it", b.own.Where != ""},
+		{"epoch", "show counts as times; declare a view of yours", len(b.own.Epoch) > 0},
+		{"words", "show words for numbers; declare a view of yours", len(b.own.Words) > 0},
+		{"cents", "show amounts for hundredths; declare a view of yours", len(b.own.Cents) > 0},
+	} {
+		if asked.is {
+			b.problemf(asked.field, "%s: only views of Alfred's %s", asked.field, asked.does)
+		}
+	}
+}
+
+// bindFills adopts what views fill, and has Postgres look at it: inside a function, a slip would show only when a row is written.
+func (b *typeBinder) bindFills() {
 	for _, name := range sortedKeys(b.own.Fills.Update) {
 		b.bindFill("fills.update."+name, Update, name, b.own.Fills.Update[name])
 	}

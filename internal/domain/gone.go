@@ -80,14 +80,7 @@ func (v *viewedType) marking(mark string) string {
 
 // bindGone hides the column that marks rows, of which a view shows those without a mark.
 func (b *typeBinder) bindGone() {
-	for field, said := range map[string]string{"gone": b.own.Gone, "where": b.own.Where} {
-		if said != "" && b.decl.Source.Schema == nil {
-			b.problemf(field, "%s: only views of Alfred's leave rows out; let a policy do it", field)
-		}
-	}
-	switch {
-	case b.own.Gone == "" || b.decl.Source.Schema == nil:
-	case b.columnsExist("gone", b.own.Gone):
+	if b.own.Gone != "" && b.columnsExist("gone", b.own.Gone) {
 		c := b.Column(b.own.Gone)
 		c.kept, b.Marks = true, true
 	}

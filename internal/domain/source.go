@@ -46,7 +46,7 @@ func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
-	if err := errors.Join(s.countAsDeclared(), s.wordAsDeclared()); err != nil {
+	if err := s.convertAsDeclared(); err != nil {
 		return nil, err
 	}
 	s.leadAsDeclared()

@@ -192,13 +192,8 @@ func (v *viewedType) check() error {
 			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
 		}
 	}
-	for _, name := range e.Fills.columns() {
-		if t.column(name) == nil {
-			return fmt.Errorf("%s: fills: column %s does not exist in %s", e.Type, name, t.Name)
-		}
-	}
 
-	return errors.Join(v.checkPolymorphic(), v.checkCents(), v.checkEverybody())
+	return errors.Join(v.checkPolymorphic(), v.checkEverybody())
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }
@@ -262,7 +257,7 @@ func (s *source) consulted(t *catalogTable) []*catalogTable {
 func (v *viewedType) Columns() string {
 	columns := make([]string, 0, len(v.Table.columns)+1)
 	for _, c := range v.Table.columns {
-		columns = append(append(columns, v.shownAs(c)), nonEmpty(v.asStored(c))...)
+		columns = append(columns, v.shownAs(c)...)
 	}
 	if v.foldsKey(v.Table) {
 		key := v.viewKey(v.Table)
@@ -286,27 +281,6 @@ func (v *viewedType) Columns() string {
 
 	return strings.Join(append(columns, version+" AS "+versionColumn), ", ")
 }
-
-// shownAs is a column as the view shows it.
-func (s *source) shownAs(c *Column) string {
-	if c.counts() {
-		return fmt.Sprintf("to_timestamp(t.%s / %d.0) AS %[1]s", quote(c.Name), c.perSecond)
-	}
-	if c.words != nil {
-		return c.inWords("t."+quote(c.Name)) + " AS " + quote(c.Name)
-	}
-	if s.inUTC(c) {
-		return "t." + quote(c.Name) + " AT TIME ZONE 'UTC' AS " + quote(c.Name)
-	}
-	if c.isMoney() {
-		return "t." + quote(c.Name) + "::numeric AS " + quote(c.Name)
-	}
-
-	return "t." + quote(c.Name)
-}
-
-// isMoney reports whether a column holds amounts with a currency, as texts, which nobody could add up: views show the numbers.
-func (c *Column) isMoney() bool { return c.Type == "money" }
 
 // foldedFK is a foreign key to the composite key of a type, or one that is the row's own key, and the view's column for it.
 type foldedFK struct {

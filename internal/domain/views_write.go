@@ -32,18 +32,8 @@ func (v *viewedType) whyByFunction() string {
 		return "whose a row is depends on another table"
 	case len(v.guardedKeys()) > 0:
 		return "its rows point at rows of people"
-	case slices.ContainsFunc(v.Table.columns, v.inUTC):
-		return "its times are stored in UTC"
-	case slices.ContainsFunc(v.Table.columns, (*Column).counts):
-		return "its times are counted since 1970"
-	case slices.ContainsFunc(v.Table.columns, func(c *Column) bool { return c.words != nil }):
-		return "it shows words for numbers"
-	case slices.ContainsFunc(v.Table.columns, (*Column).isMoney):
-		return "it shows amounts of money as numbers"
-	case len(v.Decl.Cents) > 0:
-		return "it shows amounts for cents"
 	default:
-		return ""
+		return v.whyConverted()
 	}
 }
 
@@ -218,10 +208,12 @@ func (v *viewedType) Released() []string {
 	return names
 }
 
-// Whole are the table's columns with which a row is restored.
+// Whole are the table's columns with which a row is restored, WholeGiven their values.
 func (v *viewedType) Whole() []string {
 	return namesOf(v.Table.columns, func(c *Column) bool { return !c.Derived })
 }
+
+func (v *viewedType) WholeGiven() string { return strings.Join(each(v.Whole(), v.given), ", ") }
 
 // restoredColumns are the view's columns with which a row of the type is restored; none if it never has to be.
 func (v *viewedType) restoredColumns() []string {
