@@ -134,14 +134,9 @@ type initWriter struct {
 	Entities  []*initEntity
 	Left      []string                                   // tables that get no type, with the reason
 	Unread    []string                                   // tables of which no rows could be read, with the reason
-	keys      map[*catalogTable][]string                 // some keys that are texts, of the tables that may be read
-	blank     map[*Column]bool                           // texts that are empty in some rows, instead of null
-	lacking   map[*Column]float64                        // of texts, the share of rows without one
+	samples   map[*Column]sample                         // of the tables that may be read
+	models    map[string]string                          // Django's types by their keys
 	kinds     map[*catalogTable]map[*catalogTable]string // the types of rows that a loose pair names, by their tables
-	words     map[*Column][]string                       // of texts named like a state, the few words that their rows have
-	tongues   map[*Column][]string                       // in which languages a name stands there, the most frequent first
-	numbers   map[*Column][]int                          // of whole numbers named like a state, those that their rows have
-	counted   map[*Column]string                         // in which unit numbers count time since 1970
 	// sequences are those that only programs ask for numbers.
 	sequences []sequence
 }

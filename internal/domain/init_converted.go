@@ -1,13 +1,12 @@
 package domain
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 var (
@@ -22,33 +21,19 @@ const (
 	year2100 = 4_102_444_800
 )
 
-// readCounts finds numbers that count time since 1970, by their names and by the years that they would mean.
-func (w *initWriter) readCounts(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	numbers := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool {
-		return kinds[c.Type] != KindNumber || c.Generated || t.references(c) || !countedNames.MatchString(snake(c.Name))
-	})
-	if len(numbers) == 0 {
-		return nil
-	}
-	extremes := strings.Join(each(numbers, func(c *Column) string { return fmt.Sprintf("min(%[1]s)::float8, max(%[1]s)::float8", quote(c.Name)) }), ", ")
-	var found []*float64
-	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s] FROM (SELECT * FROM %s LIMIT 1000) AS t", extremes, t.sql())).Scan(&found); err != nil {
-		return fmt.Errorf("init domain: read numbers of %s: %w", t.Name, err)
-	}
-	for i, c := range numbers {
-		w.counted[c] = unitOf(found[2*i], found[2*i+1])
-	}
-
-	return nil
+// mayCount reports whether a column is named like a number that counts time.
+func (t *catalogTable) mayCount(c *Column) bool {
+	return kinds[c.Type] == KindNumber && !c.Generated && !t.references(c) && countedNames.MatchString(snake(c.Name))
 }
 
-// unitOf is the unit in which numbers between these two are times, "?" without numbers, "" for others.
-func unitOf(least, most *float64) string {
-	if least == nil {
-		return "?"
-	}
+// unitOf is the unit in which numbers would all be times of these years, "" for none.
+func unitOf(numbers []string) string {
 	for unit, units := range perSecond {
-		if *least >= year1990*float64(units) && *most <= year2100*float64(units) {
+		if !slices.ContainsFunc(numbers, func(text string) bool {
+			n, err := strconv.ParseFloat(text, 64)
+
+			return err != nil || n < year1990*float64(units) || n > year2100*float64(units)
+		}) {
 			return unit
 		}
 	}
@@ -56,30 +41,40 @@ func unitOf(least, most *float64) string {
 	return ""
 }
 
-// adoptCounts takes what counts for times; where there are no numbers yet, what is named like a time and can count as all others do.
+// adoptCounts takes for times what counts them by its name and its numbers; where there are no numbers yet, what is named like a time and can
+// count as all others do.
 func (w *initWriter) adoptCounts() {
-	units := map[string]bool{}
-	for c, unit := range w.counted {
-		if c.Type == "bigint" && perSecond[unit] > 0 {
-			units[unit] = true
+	units, unknown := map[string]bool{}, []*Column{}
+	for _, t := range w.cat.tables {
+		for _, c := range t.columns {
+			s, read := w.samples[c]
+			switch unit := unitOf(s.values); {
+			case !read || !t.mayCount(c):
+			case len(s.values) == 0:
+				unknown = append(unknown, c)
+			case unit != "":
+				c.count(perSecond[unit])
+				units[unit] = units[unit] || c.Type == "bigint"
+			}
 		}
 	}
-	for c, unit := range w.counted {
-		if unit == "?" && len(units) == 1 && c.Type == "bigint" && timeNames.MatchString(snake(c.Name)) {
-			unit = sortedKeys(units)[0]
-			w.counted[c] = unit
-		}
-		if perSecond[unit] > 0 {
-			c.count(perSecond[unit])
+	maps.DeleteFunc(units, func(_ string, counted bool) bool { return !counted })
+	for _, c := range unknown {
+		if len(units) == 1 && c.Type == "bigint" && timeNames.MatchString(snake(c.Name)) {
+			c.count(perSecond[sortedKeys(units)[0]])
 		}
 	}
 }
 
 // Epoch are the columns that count time since 1970, each with its unit.
 func (e *initEntity) Epoch() []string {
-	counting := namesOf(e.Table.columns, (*Column).counts)
+	counting := slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool { return !c.counts() })
 
-	return each(counting, func(name string) string { return yamlName(name) + ": " + e.counted[e.Table.column(name)] })
+	return each(counting, func(c *Column) string {
+		unit := slices.IndexFunc(sortedKeys(perSecond), func(unit string) bool { return perSecond[unit] == c.perSecond })
+
+		return yamlName(c.Name) + ": " + sortedKeys(perSecond)[unit]
+	})
 }
 
 var (
@@ -118,43 +113,27 @@ func (e *initEntity) Cents() []string {
 	return each(counting, func(c *Column) string { return yamlName(c.cents) + ": " + yamlName(c.Name) })
 }
 
-// mostNumbers is how many numbers at most are taken for words.
-const mostNumbers = 12
-
-// numbersSQL reads the numbers of a column.
-const numbersSQL = `SELECT DISTINCT %[1]s::bigint FROM (SELECT * FROM %[2]s LIMIT 10000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1 LIMIT %[3]d`
-
-// readNumbers reads the numbers of columns that are named like a code.
-func (w *initWriter) readNumbers(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, c := range t.columns {
-		if !c.seemsCoded() {
-			continue
-		}
-		found, err := collect(ctx, tx, pgx.RowTo[int], "init domain: read numbers of "+t.Name+"."+c.Name, fmt.Sprintf(numbersSQL, quote(c.Name), t.sql(), mostNumbers+1))
-		if err != nil {
-			return err
-		}
-		w.numbers[c] = found
-	}
-
-	return nil
-}
-
 // seemsCoded reports whether a column holds whole numbers whose name suggests a code, such as a status, and whose meanings nothing tells.
 func (c *Column) seemsCoded() bool {
 	return c.whole() && len(c.Enum) == 0 && c.Comment == "" && codedNames.MatchString(snake(c.Name))
 }
 
 // Coded are the columns that seem to be codes, each with the numbers that rows have, as a declaration says what they stand for.
-func (e *initEntity) Coded() []string {
-	names := namesOf(e.plain, func(c *Column) bool { return c.seemsCoded() && len(e.numbers[c]) <= mostNumbers })
+func (e *initEntity) Coded() (coded []string) {
+	for _, c := range e.plain {
+		numbers := each(e.samples[c].values, func(text string) int {
+			n, _ := strconv.Atoi(text)
 
-	return each(names, func(name string) string {
-		numbers := e.numbers[e.Table.column(name)]
-		if len(numbers) == 0 {
+			return n
+		})
+		if !c.seemsCoded() || len(numbers) > mostWords {
+			continue
+		}
+		if slices.Sort(numbers); len(numbers) == 0 {
 			numbers = []int{0, 1}
 		}
+		coded = append(coded, oneLine(yamlName(c.Name))+": {"+strings.Join(each(numbers, func(n int) string { return fmt.Sprintf(`%d: "..."`, n) }), ", ")+"}")
+	}
 
-		return oneLine(yamlName(name)) + ": {" + strings.Join(each(numbers, func(n int) string { return fmt.Sprintf(`%d: "..."`, n) }), ", ") + "}"
-	})
+	return coded
 }

@@ -63,7 +63,7 @@ func (e *initEntity) filledSQL(c *Column) (create, update string) {
 		return "now()", ""
 	case c.Kind == KindBool && !c.Nullable && !c.HasDefault && goneNames.MatchString(snake(c.Name)):
 		return "false", ""
-	case e.blank[c]:
+	case e.isBlank(c):
 		return "''", ""
 	default:
 		return "", ""
@@ -132,7 +132,7 @@ func (e *initEntity) madeKeySQL(c *Column) string {
 		return ""
 	}
 
-	return e.keyLikeSQL(e.Table)
+	return e.keyLikeSQL(c)
 }
 
 // nextNumberSQL is SQL for the next number of the sequence named after the table, else of the one that all tables of
@@ -154,15 +154,16 @@ type sequence struct{ Schema, Name string }
 
 // keyLikeSQL is SQL for keys like those of a table's rows, or like the others' of the schema if it has none, "" for keys of a
 // form that is not known.
-func (w *initWriter) keyLikeSQL(t *catalogTable) string {
-	samples, read := w.keys[t]
+func (w *initWriter) keyLikeSQL(key *Column) string {
+	sample, read := w.samples[key]
 	if !read {
 		return ""
 	}
+	samples := sample.values
 	if len(samples) == 0 {
 		for _, other := range w.cat.tables {
-			if idNames.MatchString(snake(strings.Join(other.primary, " "))) {
-				samples = append(samples, w.keys[other]...)
+			if len(other.primary) == 1 && idNames.MatchString(snake(other.primary[0])) {
+				samples = append(samples, w.samples[other.column(other.primary[0])].values...)
 			}
 		}
 	}

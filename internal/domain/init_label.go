@@ -27,7 +27,7 @@ func (e *initEntity) guessLabel() {
 		e.labelBy(name.Name)
 	case translated != nil:
 		e.labelBy(wordedName(translated))
-	case first != nil && last != nil && (code == nil || !e.blank[first] && !e.blank[last]): // of those who gave no name, the code says more
+	case first != nil && last != nil && (code == nil || !e.isBlank(first) && !e.isBlank(last)): // of those who gave no name, the code says more
 		e.names, e.Label = []string{last.Name, first.Name}, "{"+quotedName(first.Name)+"} {"+quotedName(last.Name)+"}"
 	case title != nil:
 		e.labelBy(title.Name)
@@ -265,7 +265,7 @@ func (e *initEntity) title() *Column {
 	if own == nil {
 		return nil
 	}
-	if _, read := e.lacking[own]; own.Nullable && !read {
+	if own.Nullable && e.samples[own].rows == 0 {
 		return nil
 	}
 
@@ -274,7 +274,7 @@ func (e *initEntity) title() *Column {
 
 // called is the text column with the first of these names that most rows have.
 func (e *initEntity) called(names ...string) *Column {
-	return firstNamed(slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool { return e.lacking[c] > 0.5 }), names...)
+	return firstNamed(slices.DeleteFunc(slices.Clone(e.plain), func(c *Column) bool { return e.lacks(c) > 0.5 }), names...)
 }
 
 // numberNames are of texts and whole numbers by which people call a row that is known by its number, as an invoice.
@@ -301,7 +301,7 @@ func (e *initEntity) partNumber() string {
 
 // prose is the first text in people's words that most rows have, besides those of the label, nil for none.
 func (e *initEntity) prose() *Column {
-	return find(e.plain, func(c *Column) bool { return isProse(c) && e.lacking[c] <= 0.5 && !slices.Contains(e.names, c.Name) })
+	return find(e.plain, func(c *Column) bool { return isProse(c) && e.lacks(c) <= 0.5 && !slices.Contains(e.names, c.Name) })
 }
 
 // firstNamed is the text column with the first of these names that there is.
@@ -330,7 +330,7 @@ func (e *initEntity) Speakable() bool {
 	if e.source == nil || e.Folded() || e.Table.column(e.spokenKey()) != nil {
 		return false
 	}
-	key, samples := e.Table.column(e.Key()[0]), e.keys[e.Table]
+	key, samples := e.Table.column(e.Key()[0]), e.samples[e.Table.column(e.Key()[0])].values
 	long := len(samples) == 0 || slices.ContainsFunc(samples, func(said string) bool { return len(said) > mostSaid })
 	made := key.HasDefault && (long || strings.Contains(key.Default, "("))
 

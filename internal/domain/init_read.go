@@ -3,11 +3,13 @@ package domain
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,8 +18,7 @@ import (
 // readSamples reads what the catalog does not know: rows, which show what programs write into them, of the tables that
 // may be read, and the sequences that only programs use.
 func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
-	w.lacking, w.numbers = map[*Column]float64{}, map[*Column][]int{}
-	w.keys, w.blank, w.kinds, w.words, w.tongues, w.counted = map[*catalogTable][]string{}, map[*Column]bool{}, map[*catalogTable]map[*catalogTable]string{}, map[*Column][]string{}, map[*Column][]string{}, map[*Column]string{}
+	w.samples, w.models, w.kinds = map[*Column]sample{}, map[string]string{}, map[*catalogTable]map[*catalogTable]string{}
 	open, err := collect(ctx, tx, pgx.RowTo[uint32], "init domain", "SELECT oid FROM unnest($1::oid[]) AS t (oid) WHERE has_table_privilege(oid, 'SELECT')", w.cat.oids())
 	if err != nil {
 		return err
@@ -33,127 +34,130 @@ func (w *initWriter) readSamples(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
+	for _, t := range w.cat.tables {
+		w.kinds[t] = w.kindsIn(t)
+	}
 	w.adoptCounts()
 	w.sequences, err = collect(ctx, tx, pgx.RowToStructByPos[sequence], "init domain: read sequences", sequencesSQL, []string(w.cat.schemas))
 
 	return err
 }
 
+// sample is what some rows of a table have in a column.
+type sample struct {
+	rows, lacking int      // of them, those with null or ""
+	empty         bool     // some with ""
+	values        []string // the most frequent others
+}
+
+// sampleSQL counts the values of columns: how often each stands there, and in how many rows.
+const sampleSQL = `SELECT i - 1, value, n, rows FROM (
+	SELECT *, sum(n) OVER (PARTITION BY i) AS rows, row_number() OVER (PARTITION BY i ORDER BY coalesce(value, '') = '' DESC, n DESC, value) AS place FROM (
+		SELECT u.i, u.value, count(*) AS n FROM (SELECT * FROM %s LIMIT 10000) AS t, unnest(ARRAY[%s]) WITH ORDINALITY AS u (value, i) GROUP BY 1, 2) AS v) AS v
+WHERE place <= 200 ORDER BY i, place`
+
+// readSample samples a table: of long texts their beginnings.
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, read := range []func(context.Context, pgx.Tx, *catalogTable) error{w.readKeys, w.readBlank, w.readKinds, w.readWords, w.readTongues, w.readCounts, w.readNumbers} {
-		if err := read(ctx, tx, t); err != nil {
-			return err
+	columns := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool { return !w.tells(t, c) })
+	if len(columns) == 0 {
+		return nil
+	}
+	found := make([]sample, len(columns))
+	texts := strings.Join(each(columns, func(c *Column) string {
+		if c.Kind == KindJSON {
+			return "t." + quote(c.Name) + "::text"
+		}
+
+		return "left(t." + quote(c.Name) + "::text, 100)"
+	}), ", ")
+	var (
+		at, n, rows int
+		value       *string
+	)
+	err := eachRow(ctx, tx, "init domain: read rows of "+t.Name, fmt.Sprintf(sampleSQL, t.sql(), texts), nil, []any{&at, &value, &n, &rows}, func() error {
+		s := &found[at]
+		if s.rows = rows; value == nil || *value == "" {
+			s.lacking, s.empty = s.lacking+n, s.empty || value != nil
+		} else {
+			s.values = append(s.values, *value)
+		}
+
+		return nil
+	})
+	for i, c := range columns {
+		if err == nil {
+			w.samples[c] = found[i]
 		}
 	}
+	if err != nil || t.Name != contentTypes || t.lacks([]string{"id", "app_label", "model"}) {
+		return err
+	}
+	var id, name string
 
-	return nil
+	return eachRow(ctx, tx, "init domain: read types", "SELECT id::text, app_label || '_' || model FROM "+t.sql(), nil, []any{&id, &name}, func() error {
+		w.models[id] = name
+
+		return nil
+	})
 }
 
-// readKeys samples the keys that are texts: by them, init tells those that programs make up.
-func (w *initWriter) readKeys(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	if len(t.primary) != 1 || t.column(t.primary[0]).Kind != KindText {
-		return nil
-	}
-	found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read keys of "+t.Name,
-		fmt.Sprintf("SELECT %s::text FROM %s LIMIT 100", quote(t.primary[0]), t.sql()))
-	if err == nil {
-		w.keys[t] = found
-	}
+// tells reports whether init looks at a column's values: at texts, but for what opens doors, at keys, codes and counts of time, at names in several
+// languages, and at what says of which type a row is.
+func (w *initWriter) tells(t *catalogTable, c *Column) bool {
+	kind, _ := t.loosePair()
+	key := c.Kind == KindText && slices.Equal(t.primary, []string{c.Name})
 
-	return err
+	return key || c == kind || c.FreeText() && !isSecret(c) || c.seemsCoded() || t.mayCount(c) || c.Kind == KindJSON && namesRows(c.Name)
 }
 
-// readBlank finds in how many rows a text is missing or empty, and the texts that may not be null and are empty in some: programs such
-// as Django write "" for nothing.
-func (w *initWriter) readBlank(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	texts := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool { return !c.FreeText() || isSecret(c) })
-	if len(texts) == 0 {
-		return nil
-	}
-	counted := func(what string) string {
-		return strings.Join(each(texts, func(c *Column) string { return fmt.Sprintf(what, quote(c.Name)) }), ", ")
-	}
-	var empty []bool
-	var lacking []float64
-	err := tx.QueryRow(ctx, fmt.Sprintf("SELECT ARRAY[%s], ARRAY[%s]::float8[] FROM (SELECT * FROM %s LIMIT 1000) AS t HAVING count(*) > 0",
-		counted("coalesce(bool_or(%s::text = ''), false)"), counted("avg(CASE WHEN %s::text <> '' THEN 0 ELSE 1 END)"), t.sql())).Scan(&empty, &lacking)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("init domain: read texts of %s: %w", t.Name, err)
-	}
-	for i, c := range texts {
-		w.blank[c], w.lacking[c] = empty[i] && c.Required() && !t.unique(c.Name), lacking[i]
-	}
+// lacks is the share of rows without a text, 0 where none could be read.
+func (w *initWriter) lacks(c *Column) float64 {
+	return float64(w.samples[c].lacking) / float64(max(1, w.samples[c].rows))
+}
 
-	return nil
+// isBlank reports whether a text that may not be null is empty in some rows: programs such as Django write "" for nothing.
+func (e *initEntity) isBlank(c *Column) bool {
+	return e.samples[c].empty && c.Required() && !e.Table.unique(c.Name)
 }
 
 // contentTypes is where Django keeps the types that its pairs name by number.
 const contentTypes = "django_content_type"
 
-// readKinds finds the types of which rows are named by a type and a key: Blog::Post is one of posts.
-func (w *initWriter) readKinds(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	kind, _ := t.loosePair()
-	named := w.cat.table(contentTypes)
-	var of string
-	switch {
-	case kind == nil:
-		return nil
-	case kind.Kind == KindText:
-		of = fmt.Sprintf("SELECT DISTINCT %s::text, replace(%[1]s::text, '.', '_') FROM (SELECT * FROM %s LIMIT 1000) AS t WHERE %[1]s IS NOT NULL ORDER BY 1",
-			quote(kind.Name), t.sql()) // Odoo's tables are called like their models, with _ for a point
-	case named != nil && !named.lacks([]string{"id", "app_label", "model"}):
-		of = fmt.Sprintf("SELECT DISTINCT c.id::text, c.app_label || '_' || c.model FROM (SELECT * FROM %s LIMIT 1000) AS t JOIN %s AS c ON c.id = t.%s ORDER BY 1",
-			t.sql(), named.sql(), quote(kind.Name))
-	default:
-		return nil
-	}
-	found, err := collect(ctx, tx, pgx.RowToStructByPos[struct{ Word, Name string }], "init domain: read types of "+t.Name, of)
-	w.kinds[t] = map[*catalogTable]string{}
-	for _, one := range found {
-		if to := cmp.Or(w.byWord[Fold(snake(one.Name))], w.byWord[Fold(snake(lastWord.FindString(one.Word)))]); to != nil {
-			w.kinds[t][to] = one.Word
+// kindsIn are the tables whose rows a table's name by a type and a key, with their types: Blog::Post is one of posts.
+func (w *initWriter) kindsIn(t *catalogTable) map[*catalogTable]string {
+	found := map[*catalogTable]string{}
+	if kind, _ := t.loosePair(); kind != nil {
+		for _, word := range slices.Sorted(slices.Values(w.samples[kind].values)) {
+			name := cmp.Or(w.models[word], strings.ReplaceAll(word, ".", "_")) // Odoo's tables are called like their models, with _ for a point
+			if to := cmp.Or(w.byWord[Fold(snake(name))], w.byWord[Fold(snake(lastWord.FindString(word)))]); to != nil {
+				found[to] = word
+			}
 		}
 	}
 
-	return err
+	return found
 }
 
 var lastWord = regexp.MustCompile(`\w*$`)
 
-// wordsSQL reads the words of a column, none if they are many, empty or long, or have few rows each.
-const wordsSQL = `SELECT coalesce(array_agg(word ORDER BY word) FILTER (WHERE word IS NOT NULL), '{}')
-FROM (SELECT %s::text AS word, count(*) AS rows FROM (SELECT * FROM %s LIMIT 10000) AS t GROUP BY 1) AS t
-HAVING count(word) <= 12 AND sum(rows) FILTER (WHERE word IS NOT NULL) >= 5 * count(word) AND bool_and(word IS NULL OR length(word) BETWEEN 1 AND 30)`
-
 // oneLetter is the type of a code: yes or no, how somebody pays.
 var oneLetter = regexp.MustCompile(`^character( varying)?\(1\)$`)
 
-// readWords finds what texts may say that only programs close: the status of a row, its kind, and codes of one letter.
-func (w *initWriter) readWords(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, c := range t.columns {
-		coded, letter := codedNames.MatchString(snake(c.Name)), oneLetter.MatchString(c.FullType)
-		if !c.FreeText() || t.unique(c.Name) || t.references(c) || !coded && !letter {
-			continue
-		}
-		found, err := collect(ctx, tx, pgx.RowTo[[]string], "init domain: read words of "+t.Name+"."+c.Name, fmt.Sprintf(wordsSQL, quote(c.Name), t.sql()))
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 && (coded || len(found[0]) > 1) { // where all have paid, a no is still to come
-			w.words[c] = found[0]
-		}
-	}
+// mostWords is how many words or numbers at most are taken for all that a column may hold, longestWord how long they are.
+const (
+	mostWords   = 12
+	longestWord = 30
+)
 
-	return nil
-}
-
-// Lists are the words of columns that only programs close.
+// Lists are the words of columns that only programs close: the status of a row, its kind, and codes of one letter.
 func (e *initEntity) Lists() (lists []string) {
 	for _, c := range e.Table.columns {
-		if words := e.words[c]; len(words) > 0 && !e.willBeHidden(c) {
+		coded, letter := codedNames.MatchString(snake(c.Name)), oneLetter.MatchString(c.FullType)
+		s, words := e.samples[c], slices.Sorted(slices.Values(e.samples[c].values))
+		long := slices.ContainsFunc(words, func(word string) bool { return utf8.RuneCountInString(word) > longestWord })
+		few := len(words) > 0 && len(words) <= mostWords && s.rows-s.lacking >= 5*len(words) && (coded || len(words) > 1) // where all have paid, a no is still to come
+		closed := few && (coded || letter) && !long && !s.empty && c.FreeText() && !e.Table.unique(c.Name) && !e.Table.references(c)
+		if closed && !e.willBeHidden(c) {
 			lists = append(lists, yamlName(c.Name)+": ["+strings.Join(each(words, yamlText), ", ")+"]")
 		}
 	}
@@ -161,32 +165,31 @@ func (e *initEntity) Lists() (lists []string) {
 	return lists
 }
 
-// tonguesSQL reads the keys of a column's objects, the most frequent first, and "" for what is no language or has no text.
-const tonguesSQL = `SELECT CASE WHEN key ~ '^[a-z]{2}([_-][A-Za-z]{2,4})?$' AND bool_and(jsonb_typeof(value) = 'string') THEN key ELSE '' END
-FROM (SELECT %s::jsonb AS name FROM %s LIMIT 1000) AS t, jsonb_each(CASE jsonb_typeof(name) WHEN 'object' THEN name WHEN 'null' THEN '{}' ELSE '{"": 0}' END)
-GROUP BY key ORDER BY count(*) DESC, key`
+var tongueForm = regexp.MustCompile(`^[a-z]{2}([_-][A-Za-z]{2,4})?$`)
 
-// readTongues finds names that stand there once for each language, as {"en_US": "Table", "de_DE": "Tisch"}.
-func (w *initWriter) readTongues(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
-	for _, c := range t.columns {
-		if c.Kind != KindJSON || !namesRows(c.Name) {
-			continue
+// tongues are the languages in which a name stands there, the most frequent first, as {"en_US": "Table", "de_DE": "Tisch"}; none for any
+// other value.
+func (w *initWriter) tongues(c *Column) []string {
+	times := map[string]int{}
+	for _, value := range w.samples[c].values {
+		var said map[string]any
+		if c.Kind != KindJSON || json.Unmarshal([]byte(value), &said) != nil {
+			return nil
 		}
-		found, err := collect(ctx, tx, pgx.RowTo[string], "init domain: read names of "+t.Name, fmt.Sprintf(tonguesSQL, quote(c.Name), t.sql()))
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(found, "") {
-			w.tongues[c] = found
+		for key, text := range said {
+			if _, isText := text.(string); !isText || !tongueForm.MatchString(key) {
+				return nil
+			}
+			times[key]++
 		}
 	}
 
-	return nil
+	return slices.SortedStableFunc(slices.Values(sortedKeys(times)), func(a, b string) int { return times[b] - times[a] })
 }
 
 // translated is the column of a row's name in several languages, nil if there is none.
 func (e *initEntity) translated() *Column {
-	return find(e.plain, func(c *Column) bool { return len(e.tongues[c]) > 0 })
+	return find(e.plain, func(c *Column) bool { return len(e.tongues(c)) > 0 })
 }
 
 // Worded is a computed column for it, with which people and models call the row.
@@ -195,7 +198,7 @@ func (e *initEntity) Worded() string {
 	if c == nil {
 		return ""
 	}
-	said := each(e.tongues[c], func(key string) string { return sqlName(c.Name) + "->>" + literalSQL(key) })
+	said := each(e.tongues(c), func(key string) string { return sqlName(c.Name) + "->>" + literalSQL(key) })
 
 	return fmt.Sprintf("{name: %s, sql: %s}", yamlName(wordedName(c)), yamlText("coalesce("+strings.Join(said, ", ")+")"))
 }
