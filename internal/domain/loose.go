@@ -58,7 +58,8 @@ func (c *catalog) keyPairs() {
 
 // leadByName has columns point at the tables that they are named after: bike_id at bikes unless it holds no keys of them,
 // last_bike_id if it holds some, and an old_status_id at the only table of statuses, as issue_statuses, if it holds nothing else. One
-// beside the name of a type may point anywhere. A parent and a root are rows of the same table.
+// beside the name of a type may point anywhere, one that is named after no table at the only one of which it holds nothing but keys that
+// no other has, as uuids. A parent and a root are rows of the same table.
 func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 	for _, t := range w.cat.tables {
 		_, loose := t.loosePair()
@@ -71,41 +72,17 @@ func (w *initWriter) leadByName(ctx context.Context, tx pgx.Tx) error {
 			if to == nil && (name == "parent" || name == "root") {
 				to, by = t, byName
 			}
-			if to == nil {
-				if err := w.leadByValue(ctx, tx, t, c); err != nil {
+			targets, fits := []*catalogTable{to}, func(holds held) bool {
+				return holds.some && (by != byEnding || holds.all) || by == byName && holds.all
+			}
+			if to == nil && c.Kind != KindNumber {
+				targets, fits = w.cat.tables, func(holds held) bool { return holds.some && holds.all && holds.long }
+			}
+			for _, to := range targets {
+				if err := w.leadIf(ctx, tx, t, c, to, fits); err != nil {
 					return err
 				}
-
-				continue
 			}
-			if !t.mayLead(c, to) {
-				continue
-			}
-			holds, err := w.holdsKeys(ctx, tx, t, c, to)
-			if err != nil {
-				return err
-			}
-			if holds.some && (by != byEnding || holds.all) || by == byName && holds.all {
-				w.cat.lead(t, c, to)
-			}
-		}
-	}
-
-	return nil
-}
-
-// leadByValue has a column point at the only table of which it holds nothing but keys that no other has, as uuids.
-func (w *initWriter) leadByValue(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column) error {
-	for _, to := range w.cat.tables {
-		if c.Kind == KindNumber || !t.mayLead(c, to) {
-			continue
-		}
-		holds, err := w.holdsKeys(ctx, tx, t, c, to)
-		if err != nil {
-			return err
-		}
-		if holds.some && holds.all && holds.long {
-			w.cat.lead(t, c, to)
 		}
 	}
 
@@ -115,23 +92,31 @@ func (w *initWriter) leadByValue(ctx context.Context, tx pgx.Tx, t *catalogTable
 // leadToPeople has columns point at the accounts that are named like those who had a part in a row, as assigned_to and author_id, and
 // hold nothing but keys of accounts.
 func (w *initWriter) leadToPeople(ctx context.Context, tx pgx.Tx) error {
-	people := w.source.accounts
 	for _, t := range w.cat.tables {
 		for _, c := range t.columns {
-			if people == nil || !namesWorker(c.Name) || !t.mayLead(c, people) {
+			if !namesWorker(c.Name) {
 				continue
 			}
-			holds, err := w.holdsKeys(ctx, tx, t, c, people)
-			if err != nil {
+			if err := w.leadIf(ctx, tx, t, c, w.source.accounts, func(holds held) bool { return holds.some && holds.all }); err != nil {
 				return err
-			}
-			if holds.some && holds.all {
-				w.cat.lead(t, c, people)
 			}
 		}
 	}
 
 	return nil
+}
+
+// leadIf has a column point at a table if its values fit.
+func (w *initWriter) leadIf(ctx context.Context, tx pgx.Tx, t *catalogTable, c *Column, to *catalogTable, fits func(held) bool) error {
+	if to == nil || !t.mayLead(c, to) {
+		return nil
+	}
+	holds, err := w.holdsKeys(ctx, tx, t, c, to)
+	if err == nil && fits(holds) {
+		w.cat.lead(t, c, to)
+	}
+
+	return err
 }
 
 // naming is how far a column's name is that of a table: wholly, its end, or the end of the table's.
