@@ -19,34 +19,33 @@ import (
 // refLike is a value in a column of references that can only be meant as a ref, or a range of them.
 var refLike = regexp.MustCompile(`^(?:gen_)?` + vocab.Ref)
 
-// namedConditions are the conditions of filters that name the row a column points to, as product_id = "Ground Coffee":
-// without them, a model reads products to get a ref that it needs for nothing else. A name counts only if exactly one row of the
-// user's has it or, if none has, only one has it among its words. Filters that name no row are returned.
-func namedConditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters []registry.Filter) (found []condition, unknown []registry.Filter, err error) {
-	for _, filter := range filters {
-		target, names := namedTarget(e, filter)
-		named, err := findNamed(ctx, tx, target, names)
-		if err != nil {
-			return nil, nil, err
+// nameKeys puts keys in the place of what names the rows that a column points to, in a filter such as product_id = "Ground Coffee":
+// without it, a model reads products to get a ref that it needs for nothing else. A name counts only if exactly one row of the
+// user's has it or, if none has, only one has it among its words. A filter with another name stays, for the registry says what is like it.
+func nameKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, filter registry.Filter) (registry.Filter, error) {
+	target, names := namedTarget(e, filter)
+	if target == nil {
+		return filter, nil
+	}
+	named, err := findNamed(ctx, tx, target, names)
+	if err != nil {
+		return filter, err
+	}
+	var keys []any
+	for i, name := range names {
+		key, fault := named[name].key(target, filter.Field, asList(filter.Value)[i], true)
+		if fault != nil {
+			return filter, fault
 		}
-		var keys []string
-		for i, name := range names {
-			key, fault := named[name].key(target, filter.Field, asList(filter.Value)[i], true)
-			if fault != nil {
-				return nil, nil, fault
-			}
-			if key != "" {
-				keys = append(keys, key)
-			}
-		}
-		if len(keys) < len(names) {
-			unknown = append(unknown, filter)
-		} else {
-			found = append(found, condition{column: e.ColumnOrPath(filter.Field), op: listOp(filter), kind: domain.KindUUID, texts: keys})
+		if key != "" {
+			keys = append(keys, registry.Key(key))
 		}
 	}
+	if len(keys) == len(names) {
+		filter.Op, filter.Value = listOp(filter), keys
+	}
 
-	return found, unknown, nil
+	return filter, nil
 }
 
 // putKeysForNames puts keys in the place of what names the row that a column points to, in rows and in those that are part of them: a

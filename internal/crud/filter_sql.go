@@ -204,47 +204,31 @@ func (d *decision) conditions(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	if fault != nil {
 		return nil, fault // check the shape first: it needs no lookup and yields a better error
 	}
-	var names, rest []registry.Filter
+	var rest []registry.Filter
 	var exist []condition
 	for i, c := range list {
+		var err error
 		if c.pointing != nil {
-			var err error
-			if c.pointing.where, err = d.conditions(ctx, tx, c.pointing.entity, c.pointing.filters, drafts); err != nil {
-				return nil, err
-			}
+			c.pointing.where, err = d.conditions(ctx, tx, c.pointing.entity, c.pointing.filters, drafts)
 			exist = append(exist, c)
-		} else if target, _ := namedTarget(e, filters[i]); target != nil {
-			names = append(names, filters[i])
 		} else {
+			filters[i], err = nameKeys(ctx, tx, e, filters[i])
 			rest = append(rest, filters[i])
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	rest, decided := withoutDrafts(e, rest, drafts)
-	list, err := d.withoutRefs(ctx, e, rest)
+	translated, err := d.registry.TranslateFilters(ctx, e, rest)
 	if err != nil {
 		return nil, err
 	}
-	named, unknown, err := namedConditions(ctx, tx, e, names)
-	if err != nil {
-		return nil, err
-	}
-	more, err := d.withoutRefs(ctx, e, unknown)
-
-	return slices.Concat(list, named, more, decided, exist), err
-}
-
-// withoutRefs are the conditions of filters, with keys in the place of refs.
-func (d *decision) withoutRefs(ctx context.Context, e *domain.Entity, filters []registry.Filter) ([]condition, error) {
-	translated, err := d.registry.TranslateFilters(ctx, e, filters)
-	if err != nil {
-		return nil, err
-	}
-	list, fault := conditions(e, translated)
-	if fault != nil {
+	if list, fault = conditions(e, translated); fault != nil {
 		return nil, fault
 	}
 
-	return list, nil
+	return slices.Concat(list, decided, exist), nil
 }
 
 // writeConditions is conditions for a call that writes: it changes no row for a name that finds more than is called so.
