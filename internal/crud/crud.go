@@ -11,7 +11,6 @@ import (
 	"alfred/internal/domain"
 	"alfred/internal/recall"
 	"alfred/internal/vocab"
-	"alfred/registry"
 )
 
 // Tools are the data tools of one domain. They hold no state and are safe for
@@ -104,18 +103,11 @@ func (r *Result) Lines(e *domain.Entity) []string {
 
 // rowWords is what stands in a column of a row, as people read it.
 func rowWords(c *domain.Column, row map[string]any) string {
-	text, value := "", row[c.Name]
-	switch label, isText := row["_"+c.Name+"_label"].(string); {
-	case value == nil:
-	case c.Kind == domain.KindJSON:
-		text = "as before"
-	case isText:
-		text = label
-	case c.FK == nil:
-		text = domain.Moment(argumentWords(c, value))
+	if c.Kind == domain.KindJSON && row[c.Name] != nil {
+		return "as before"
 	}
 
-	return cmp.Or(registry.Scrub(text), "nothing")
+	return cmp.Or(inWords(c, row), "nothing")
 }
 
 // MissingFrom reports whether the result has a notice that these words, written before it was known, do not tell. What was

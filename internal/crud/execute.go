@@ -101,8 +101,7 @@ type step struct {
 	agreed   bool         // the answer to a question covers it
 	unasked  bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
-	deletes  []*rowChange // with what goes with the keys, once a question needs it
-	leaves   []*rowChange // what goes on naming them, likewise
+	deletes  []*rowChange // with what goes with the keys, or on naming them, once a question needs it
 	result   Result
 	fault    *Error
 }
@@ -273,7 +272,7 @@ func (d *decision) rehearseCall(ctx context.Context, tenant pgx.Tx, s *step) (er
 
 // hasTriggers reports whether triggers of the owner's run after the call.
 func (s *step) hasTriggers() bool {
-	return s.entity != nil && s.entity.Reacts || slices.ContainsFunc(s.deletes, func(w *rowChange) bool { return w.entity.Reacts })
+	return s.entity != nil && s.entity.Reacts || slices.ContainsFunc(s.deletes, func(w *rowChange) bool { return w.entity.Reacts && w.Action != actionLeft })
 }
 
 func (d *decision) failed(i int, err error) error {

@@ -156,7 +156,7 @@ func (d *decision) mustAsk(ctx context.Context, tx pgx.Tx, s *step, list []condi
 		return ask, err
 	}
 	would, err := d.tools.takesOthers(ctx, tx, s.found)
-	s.deletes, s.leaves = would.writes, would.left
+	s.deletes = would.concerned()
 
 	return would.others, err
 }

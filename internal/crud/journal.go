@@ -51,6 +51,9 @@ type rowChange struct {
 	columns []string
 }
 
+// concerned are the rows that are written, and those that go on naming some.
+func (j *journal) concerned() []*rowChange { return slices.Concat(j.writes, j.left) }
+
 func (w *rowChange) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
 
 // Actions that are not part of any lifecycle: of an operation, and of what stays as it is.

@@ -217,6 +217,20 @@ func columnInWords(c *domain.Column) string {
 	return said
 }
 
+// inWords is what a row has in a column as people read it, "" for nothing, and for JSON: of a reference, what the other row is called.
+func inWords(c *domain.Column, row map[string]any) string {
+	switch label, called := row["_"+c.Name+"_label"].(string); {
+	case row[c.Name] == nil:
+		return ""
+	case called:
+		return registry.Scrub(label)
+	case c.FK != nil || c.Kind == domain.KindJSON:
+		return ""
+	default:
+		return registry.Scrub(domain.Moment(argumentWords(c, row[c.Name])))
+	}
+}
+
 // apart adds to lines that are alike what tells them apart, whose they are before all else: of two tasks, each in a project of its own, the
 // project; of four comments with the same words, when each was made.
 func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
@@ -225,20 +239,15 @@ func apart(e *domain.Entity, rows []map[string]any, lines []string) []string {
 		times[line]++
 	}
 	points := func(c *domain.Column) bool { return c.FK != nil }
-	values := func(c *domain.Column) bool { return c.FK == nil && c != e.Key && c.Kind != domain.KindJSON }
+	values := func(c *domain.Column) bool { return c.FK == nil && c != e.Key }
 	for _, c := range slices.Concat(only(visible(e), points), only(visible(e), values)) {
 		if len(times) == len(lines) {
 			break
 		}
-		shown := c.Name
-		if points(c) {
-			shown = "_" + c.Name + "_label"
-		}
 		told, fuller := map[string]int{}, slices.Clone(lines)
 		for i, row := range rows {
-			if times[lines[i]] > 1 && row[shown] != nil && c.Kind != domain.KindArray {
-				said := columnInWords(c) + " " + registry.Scrub(domain.Moment(fmt.Sprint(row[shown])))
-				fuller[i] = strings.TrimPrefix(lines[i]+", "+said, ", ")
+			if said := inWords(c, row); times[lines[i]] > 1 && said != "" && c.Kind != domain.KindArray {
+				fuller[i] = strings.TrimPrefix(lines[i]+", "+columnInWords(c)+" "+said, ", ")
 			}
 			told[fuller[i]]++
 		}
@@ -272,11 +281,7 @@ func nounAndLabel(e *domain.Entity, label string) string {
 func firstValues(e *domain.Entity, row map[string]any) string {
 	var said []string
 	for _, c := range visible(e) {
-		text := ""
-		if c != e.Key && c.FK == nil && c.Kind != domain.KindJSON && c.Kind != domain.KindArray && row[c.Name] != nil {
-			text = registry.Scrub(fmt.Sprint(row[c.Name]))
-		}
-		if text != "" && len(said) < namedInQuestion {
+		if text := inWords(c, row); text != "" && c != e.Key && c.FK == nil && c.Kind != domain.KindArray && len(said) < namedInQuestion {
 			said = append(said, domain.Spoken(c.Name)+" "+text)
 		}
 	}

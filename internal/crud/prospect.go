@@ -93,9 +93,9 @@ func (d *decision) simulated(ctx context.Context, tx pgx.Tx) (*journal, error) {
 				if err := one.recordDeletions(ctx, tx, op.entity, op.keys); err != nil {
 					return nil, err
 				}
-				s.deletes, s.leaves = one.writes, one.left
+				s.deletes = one.concerned()
 			}
-			would.writes = append(would.writes, s.deletes...)
+			would.writes = append(would.writes, only(s.deletes, func(w *rowChange) bool { return w.Action != actionLeft })...)
 		case *operateOp:
 			would.recordCall(op.declared, op.this, nil)
 		}
@@ -146,7 +146,7 @@ func (d *decision) dependentsInWords(s *step) string {
 	if left := d.tools.countedByType(writes, registry.ActionUpdated, known); left != "" {
 		text += "; " + left + " would no longer name " + whom
 	}
-	if left := d.tools.countedByType(leaves(ofType), actionLeft, known); left != "" {
+	if left := d.tools.countedByType(writes, actionLeft, known); left != "" {
 		text += "; " + left + " would be left without " + whom
 	}
 
@@ -165,14 +165,9 @@ func namedRows(steps []*step) map[rowKey]bool {
 	return rows
 }
 
-// deletions are what calls delete or change with their rows.
+// deletions are what calls delete or change with their rows, and what goes on naming these.
 func deletions(steps []*step) []*rowChange {
 	return slices.Concat(each(steps, func(s *step) []*rowChange { return s.deletes })...)
-}
-
-// leaves are the rows that would go on naming those of calls.
-func leaves(steps []*step) []*rowChange {
-	return slices.Concat(each(steps, func(s *step) []*rowChange { return s.leaves })...)
 }
 
 // countedByType counts, by type, the rows that deletions concern in a way, and are not known yet.
@@ -220,7 +215,7 @@ func (d *decision) cascadeNotice() string {
 	if len(with) > fewParts || slices.ContainsFunc(with, func(w *rowChange) bool { return !w.entity.Part }) {
 		said = append(said, gone+" with "+whom+": "+counts+".")
 	}
-	if left := d.tools.countedByType(leaves(done), actionLeft, named); left != "" {
+	if left := d.tools.countedByType(deletions(done), actionLeft, named); left != "" {
 		said = append(said, "Left without "+whom+": "+left+".")
 	}
 

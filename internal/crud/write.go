@@ -319,8 +319,8 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 	before, leftBefore := len(d.journal.writes), len(d.journal.left)
 	err = d.delete(ctx, tx, op.entity, op.found)
-	op.deletes = slices.Concat(hidden, d.journal.writes[before:]) // a question about a later call names these rows too, which are no longer there to be counted
-	op.leaves = slices.Concat(left, d.journal.left[leftBefore:])
+	// A question about a later call names these rows too, which are no longer there to be counted.
+	op.deletes = slices.Concat(hidden, left, d.journal.writes[before:], d.journal.left[leftBefore:])
 
 	return err
 }
