@@ -13,7 +13,7 @@ import (
 func (e *initEntity) guessLabel() {
 	first, last := firstNamed(e.plain, firstNames...), firstNamed(e.plain, lastNames...)
 	day := find(e.plain, func(c *Column) bool {
-		return (c.Kind == KindDate || c.Kind == KindTimestamp) && !keptNames.MatchString(snake(c.Name))
+		return (isDay(c) || isMoment(c)) && !keptNames.MatchString(snake(c.Name))
 	})
 	name, title, code, words := e.called(wholeNames...), e.title(), e.called(codeNames...), e.prose()
 	if e.isLink() {
@@ -55,6 +55,13 @@ func (e *initEntity) guessLabel() {
 	if day != nil && (day.Required() || e.number() != nil || whenNames.MatchString(snake(day.Name))) {
 		e.moment = day
 	}
+}
+
+// isDay and isMoment report whether a column says on which day something is, or at what time, also from when to when.
+func isDay(c *Column) bool { return c.Kind == KindDate || c.Holds == "date" && c.Form == dates }
+
+func isMoment(c *Column) bool {
+	return c.Kind == KindTimestamp || strings.HasPrefix(c.Holds, "timestamp") && c.Form == times
 }
 
 // whenNames are of times that say when something takes place.
@@ -126,7 +133,7 @@ func (e *initEntity) isLink() bool {
 func (e *initEntity) labelByOthers(day *Column) {
 	if day != nil {
 		layout := "Jan 2, 2006"
-		if day.Kind == KindTimestamp && !strings.HasSuffix(snake(day.Name), "date") {
+		if isMoment(day) && !strings.HasSuffix(snake(day.Name), "date") {
 			layout += " 15:04"
 		}
 		e.addPart(day.Name, quotedName(day.Name), ":"+layout)

@@ -59,3 +59,22 @@ func TestViewsShowMoneyAsNumbers(t *testing.T) {
 	require.Equal(t, "80", as(t, tx, adaID, `INSERT INTO flats_alfred.leases (unit_key, rent) VALUES ('LIN12:2', 80) RETURNING rent::text`))
 	require.Contains(t, as(t, tx, adaID, `INSERT INTO flats_alfred.leases (unit_key, rent) VALUES ('LIN12:2', 0) RETURNING rent::text`), "leases_rent_check")
 }
+
+// What takes place from one time to another is called by it: of two visits of a patient, nothing else tells which is which. Types that
+// models do not read are named.
+func TestInitCallsRowsByTheirRange(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA ward; CREATE TYPE ward.place AS (street text, city text);
+		CREATE TABLE ward.patients (id serial PRIMARY KEY, name text NOT NULL, home ward.place, words tsvector);
+		CREATE TABLE ward.visits (id serial PRIMARY KEY, patient_id integer NOT NULL REFERENCES ward.patients, during tstzrange NOT NULL, notes text NOT NULL DEFAULT '');
+		CREATE TABLE ward.stays (id serial PRIMARY KEY, patient_id integer NOT NULL REFERENCES ward.patients, nights daterange NOT NULL)`)
+	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"ward"}, Everybody: true})
+	require.NoError(t, err)
+	require.Contains(t, text, `label: "{during:Jan 2, 2006 15:04} · {_patient_id_label}"`)
+	require.Contains(t, text, `order: ["during"]`)
+	require.Contains(t, text, `label: "{nights:Jan 2, 2006} · {_patient_id_label}"`)
+	require.Contains(t, text, `    # unsure: models read no ward.place: computed: [{name: home_text, sql: "home::text"}] would show home`)
+	require.NotContains(t, text, "words_text")
+}

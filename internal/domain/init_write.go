@@ -157,6 +157,11 @@ func (e *initEntity) willBeHidden(c *Column) bool {
 	return e.isConcealed(c) || c.Kind == KindVector || e.Table.holdsIdentifiers(c) && e.refs[c.Name] == nil || c.Name == "id" || isBookkeeping(c.Name)
 }
 
+// Opaque are the columns of types of one's own, composite ones and ranges, which a computed column could show.
+func (e *initEntity) Opaque() []*Column {
+	return slices.DeleteFunc(slices.Clone(e.Table.columns), func(c *Column) bool { return c.Kind != KindVector || c.Plain || e.isConcealed(c) })
+}
+
 // Folded reports whether the view combines the key, Key, into one column, KeyColumn.
 func (e *initEntity) Folded() bool { return e.source != nil && e.source.foldsKey(e.Table) }
 
