@@ -85,8 +85,8 @@ var spans = map[string]string{"hour": "HH24", "day": "YYYY-MM-DD", "weekday": "I
 // spanLengths are how much of a day in a text, as 2026-01-31, says in which of them it is.
 var spanLengths = map[string]int{"day": 10, "month": 7, "year": 4}
 
-// grouping is what a group has in common: a column's value, or of a date or time its hour, day, weekday, week, month or year in the
-// user's time zone (paid_at:month). Without those, a model would add up thousands of moments by itself.
+// grouping is what a group has in common: a column's value, or of a date or time, or the beginning of a range, its hour, day, weekday, week,
+// month or year in the user's time zone (paid_at:month). Without those, a model would add up thousands of moments by itself.
 func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	plain, span, found := strings.Cut(name, ":")
 	format := spans[span]
@@ -102,6 +102,7 @@ func grouping(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	c = cmp.Or(bound(c, "lower"), c)
 	if length := spanLengths[span]; length > 0 && c.Kind == domain.KindText && len(c.Enum) == 0 { // days as databases without a type for them keep them
 		sql := fmt.Sprintf(`left(substring(%s FROM '^\d{4}-\d\d-\d\d'), %d)`, c.SQL(), length)
 
@@ -212,7 +213,7 @@ func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	if a.column, err = column(op.entity, a.Column); err != nil {
 		return err
 	}
-	if a.column.Type == "interval" && (a.Fn == "sum" || a.Fn == "avg") {
+	if (a.column.Type == "interval" || bound(a.column, "lower") != nil) && (a.Fn == "sum" || a.Fn == "avg") {
 		return a.compute(op.entity)
 	}
 

@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,5 +113,31 @@ func TestFormsThatPostgresCannotRead(t *testing.T) {
 		`"field": "days", "op": ">", "value": "[May"`:          "days cannot hold this value: it is no range of dates ([2026-01-01,2026-02-01): its end excluded).",
 	} {
 		require.Equal(t, want, b.decide("read", call(vocab.ToolRead, `{"table": "stays", "filters": [{`+filter+`}]}`)).Results[0].ErrorMessage, filter)
+	}
+}
+
+// A range of times is counted by when it begins, and added up by how long it is.
+func TestRangesAreCountedByTheirBeginningAndLength(t *testing.T) {
+	t.Parallel()
+
+	b := setupRooms(t)
+	for _, row := range []string{
+		`"name": "Ada", "days": "[2026-05-01,2026-05-04)", "at": "[2026-05-01 15:00,2026-05-01 16:30)"`,
+		`"name": "Bob", "days": "[2026-05-30,2026-06-02)", "at": "[2026-05-04 09:00,2026-05-04 10:00)", "free": "{[2026-06-01,2026-06-03)}"`, `"name": "Cem"`,
+	} {
+		b.ok("write", vocab.ToolCreate, `{"table": "stays", "data": {`+row+`}}`)
+	}
+	for call, want := range map[string]string{
+		`"group_by": ["days:month"], "aggregates": [{"fn": "sum", "column": "days"}], "filters": [{"field": "days", "op": "is_not_null"}]`:                                `[{"days:month":"2026-05","sum_days":6}]`,
+		`"group_by": ["at:weekday"], "aggregates": [{"fn": "avg", "column": "upper(at) - lower(at)", "as": "length"}], "filters": [{"field": "at", "op": "is_not_null"}]`: `[{"at:weekday":"1 Mon","length_hours":1},{"at:weekday":"5 Fri","length_hours":1.5}]`,
+		`"aggregates": [{"fn": "sum", "column": "at * 40", "as": "cost"}], "filters": [{"field": "name", "op": "=", "value": "Ada"}]`:                                     `[{"cost":60}]`,
+	} {
+		rows := b.rows(b.ok("analyze", vocab.ToolAnalyze, `{"table": "stays", `+call+`}`))
+		got, err := json.Marshal(rows)
+		require.NoError(t, err)
+		require.JSONEq(t, want, string(got), call)
+	}
+	for _, column := range []string{"seats", "free", "upper(seats) - lower(seats)", "lower(name)", "lower(at)"} {
+		b.refused("analyze", vocab.ToolAnalyze, `{"table": "stays", "aggregates": [{"fn": "sum", "column": "`+column+`"}]}`, crud.CodeBadArgument)
 	}
 }

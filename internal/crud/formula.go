@@ -17,8 +17,8 @@ var (
 	constantForm = regexp.MustCompile(`^\d+(\.\d+)?$`)
 )
 
-// formula is arithmetic over columns of numbers, and over lengths of time: what has lasted from start to end, in hours, and the days
-// between two dates.
+// formula is arithmetic over columns of numbers, and over lengths of time: what has lasted from start to end, or as long as a range is, in
+// hours, and the days between two dates.
 type formula struct {
 	*aggregate
 
@@ -110,6 +110,8 @@ func (f formula) factor(name string) (string, *Error) {
 	switch {
 	case err != nil:
 		return "", err
+	case bound(c, "lower") != nil:
+		return f.length(bound(c, "upper"), bound(c, "lower")), nil
 	case c.Type == "interval":
 		f.factors, f.unit = append(f.factors, c), hours
 
@@ -131,6 +133,11 @@ func (f formula) between(n *ast.BinaryNode) string {
 	if n.Operator != "-" || to == nil || from == nil {
 		return ""
 	}
+
+	return f.length(to, from)
+}
+
+func (f formula) length(to, from *domain.Column) string {
 	dated := to.Kind == domain.KindDate || from.Kind == domain.KindDate
 	switch {
 	case dated && to.Kind != domain.KindTime && from.Kind != domain.KindTime:
@@ -146,6 +153,19 @@ func (f formula) between(n *ast.BinaryNode) string {
 	}
 }
 
+// heldKinds are the kinds of what ranges of time hold.
+var heldKinds = map[string]domain.Kind{"date": domain.KindDate, "timestamp with time zone": domain.KindTimestamp, "timestamp without time zone": domain.KindTimestamp}
+
+// bound is the beginning ("lower") or the end ("upper") of a range of times or days, nil for any other column.
+func bound(c *domain.Column, side string) *domain.Column {
+	kind := heldKinds[c.Holds]
+	if kind == "" || c.Kind == domain.KindArray || strings.Contains(c.Type, "multirange") {
+		return nil
+	}
+
+	return &domain.Column{Name: c.Name, Type: c.Holds, Kind: kind, Expr: side + "(" + c.SQL() + ")", Join: c.Join}
+}
+
 // columnNamed is the column that a part of a formula names: one of several words as a text.
 func columnNamed(part ast.Node) string {
 	if text, is := part.(*ast.StringNode); is {
@@ -155,8 +175,13 @@ func columnNamed(part ast.Node) string {
 	return part.String()
 }
 
-// time is the column of dates or times that a part of the formula is, nil for any other.
+// time is the column of dates or times that a part of the formula is, or an end of a range of them, nil for any other.
 func (f formula) time(part ast.Node) *domain.Column {
+	if call, is := part.(*ast.BuiltinNode); is && len(call.Arguments) == 1 && slices.Contains([]string{"lower", "upper"}, call.Name) {
+		if c, err := columnOrPath(f.entity, columnNamed(call.Arguments[0])); err == nil {
+			return bound(c, call.Name)
+		}
+	}
 	c, err := columnOrPath(f.entity, columnNamed(part))
 	if err != nil || !slices.Contains([]domain.Kind{domain.KindDate, domain.KindTimestamp, domain.KindTime}, c.Kind) {
 		return nil
