@@ -119,14 +119,26 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err := u.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
-	if fault := u.steps[0].fault; fault != nil && fault.Code == CodeBadValue { // the database once held this very value
-		fault.Code, fault.Message = CodeSchemaChanged, "The tables were changed since then, so that an old value does not fit its column any more. Nothing was taken back."
-	}
-
+	u.tellRefusal()
 	outcome, err := u.store(ctx, tx)
 	outcome.Part = len(u.kept) > 0
 
 	return outcome, err
+}
+
+// tellRefusal says of what the database refused that nothing was taken back.
+func (u *undoing) tellRefusal() {
+	fault := u.steps[0].fault
+	switch {
+	case fault == nil:
+	case fault.Code == CodeBadValue: // the database once held this very value
+		fault.Code, fault.Message = CodeSchemaChanged, "The tables were changed since then, so that an old value does not fit its column any more. Nothing was taken back."
+	case fault.Code == CodeViolation:
+		fault.Message = capital(fault.Message) + " Nothing was taken back."
+		if slices.ContainsFunc(u.writes, func(w *formerWrite) bool { return u.oneOfSeveral(w.at()) }) {
+			fault.Message += " Name the others to take back only those."
+		}
+	}
 }
 
 func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {

@@ -98,6 +98,21 @@ func TestRefusedUndoOffersTheOtherRows(t *testing.T) {
 	require.Equal(t, "Z", query[string](b, `SELECT string_agg(title, ' ') FROM kitchen.tasks WHERE user_id = $1`, b.scope.UserID))
 }
 
+// What the database refuses was not taken back, and is told so: of a trigger's sentence alone nobody knew.
+func TestUndoThatATriggerRefusesSaysSo(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", vocab.ToolCreate, `{"table": "tasks", "data": [{"title": "A"}, {"title": "B"}]}`)
+	b.nextTurn()
+	b.ok("write", vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "in", "value": ["A", "B"]}]}`)
+	gone, number := b.scope.TurnID, b.scope.Turn
+	b.exec(`CREATE FUNCTION kitchen.full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.title = 'A' THEN RAISE EXCEPTION 'the slot of % is taken', NEW.title; END IF; RETURN NEW; END $$;
+		CREATE TRIGGER full_up BEFORE INSERT ON kitchen.tasks FOR EACH ROW EXECUTE FUNCTION kitchen.full()`)
+	require.Equal(t, "The slot of A is taken. Nothing was taken back. Name the others to take back only those.", b.undo(gone, number).Results[0].ErrorMessage)
+	require.Equal(t, "The slot of A is taken. Nothing was taken back.", b.undo(gone, number, "task_1").Results[0].ErrorMessage)
+	require.Empty(t, b.undo(gone, number, "task_2").Results[0].ErrorMessage)
+}
+
 // Nothing is undone by half: what was deleted with a row comes back with it, what needs a row keeps it.
 func TestUndoOfSomeRowsTakesTheirCompanyAlong(t *testing.T) {
 	t.Parallel()
