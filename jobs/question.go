@@ -219,7 +219,7 @@ func (s *state) offerToSave() *question {
 	if len(refs) == 0 {
 		return nil
 	}
-	drafts := namesInShort(labels, len(refs))
+	drafts := crud.InShort(labels, len(refs))
 
 	return proposing("Shall I save "+drafts+"?", []nodes.Offer{{Description: "Save " + drafts, Refs: refs, Save: true}})
 }
@@ -233,26 +233,5 @@ func (q *question) adoptWording(asked string, shown bool) {
 	q.Text = asked
 	if !shown {
 		q.Options = []view.QuestionOption{{ID: optionYes, Label: q.Writes[0].Description}, {ID: optionNo, Label: "No"}}
-	}
-}
-
-// namesInShort names the first few labels and counts the rest.
-func namesInShort(labels []string, all int) string {
-	const most = 3
-	shown, between, last := labels[:min(len(labels), most)], ", ", " and "
-	if slices.ContainsFunc(shown, func(label string) bool { return strings.Contains(label, ",") }) {
-		between, last = "; ", "; and "
-	}
-	switch more := all - len(shown); {
-	case len(shown) == 0 && all == 1:
-		return "the draft"
-	case len(shown) == 0:
-		return fmt.Sprintf("the %d drafts", all)
-	case more > 0:
-		return fmt.Sprintf("%s%s%d more", strings.Join(shown, between), last, more)
-	case len(shown) == 1:
-		return shown[0]
-	default:
-		return strings.Join(shown[:len(shown)-1], between) + last + shown[len(shown)-1]
 	}
 }

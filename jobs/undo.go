@@ -13,7 +13,6 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
-	"alfred/internal/domain"
 	"alfred/internal/pg"
 	"alfred/internal/vocab"
 	"alfred/nodes"
@@ -126,9 +125,12 @@ func (u *undoing) run(ctx context.Context, c *commit) (move, error) {
 		return in.afterStep(&ending{outcome: db.StepOutcomeFailed, summary: failure}), nil
 	}
 	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.s.d.TurnID, Part: outcome.Part, Alone: len(c.s.Steps) == 1})
-	summary, err := c.undoSummary(ctx, target.Asked, &outcome)
+	asked := target.Asked
+	if outcome.Part {
+		asked = "part of " + asked
+	}
 
-	return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: summary}), err
+	return in.afterStep(&ending{outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back %s: %s. %s", asked, outcome.Did(), outcome.Aftermath))}), nil
 }
 
 // target is the turn to undo, nil if there is none.
@@ -166,99 +168,6 @@ func (u *undoing) whyNot(target *db.TurnUndoTargetRow) string {
 	default:
 		return ""
 	}
-}
-
-// undoSummary words the result of an undo, by the message that asked for what was taken back and the names of the rows. The
-// parts of rows that are named go without saying.
-func (c *commit) undoSummary(ctx context.Context, asked string, outcome *crud.Outcome) (string, error) {
-	var parts []string
-	for i := range outcome.Results {
-		result := &outcome.Results[i]
-		if len(result.Changes) == 0 || c.s.runner.haveParent(result, outcome) {
-			continue
-		}
-		labels, drafts, err := c.labelsOf(ctx, result.Refs)
-		if err != nil {
-			return "", err
-		}
-		if rows := len(result.Changes) - len(drafts); rows > 0 {
-			parts = append(parts, c.s.runner.undoneRows(result, labels, rows))
-		}
-		switch len(drafts) {
-		case 0:
-		case 1:
-			parts = append(parts, drafts[0]+" is a draft again")
-		default:
-			parts = append(parts, namesInShort(drafts, len(drafts))+" are drafts again")
-		}
-	}
-	if outcome.Part {
-		asked = "part of " + asked
-	}
-
-	return strings.TrimSpace(fmt.Sprintf("Took back %s: %s. %s", asked, strings.Join(parts, "; "), outcome.Aftermath)), nil
-}
-
-// labelsOf are the labels of refs, of stored rows and of drafts.
-func (c *commit) labelsOf(ctx context.Context, refs []string) (rows, drafts []string, err error) {
-	entries, err := c.registry().Lookup(ctx, refs)
-	for _, ref := range refs {
-		switch e, ok := entries[ref]; {
-		case !ok || e.LabelIsPlaceholder:
-		case e.Pending():
-			drafts = append(drafts, e.Label)
-		default:
-			rows = append(rows, e.Label)
-		}
-	}
-
-	return rows, drafts, err
-}
-
-// undoVerbs say what an undo did to rows, by the action that it is recorded as.
-var undoVerbs = map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
-
-// undoneRows says what happened to the stored rows of one result.
-func (r *Runner) undoneRows(result *crud.Result, labels []string, rows int) string {
-	e, action := r.Domain.Entity(result.EntityType), result.Changes[0].Action
-	verb := cmp.Or(undoVerbs[action], "changed")
-	if action == registry.ActionUpdatedUser && len(labels) > 0 && rows == len(result.Changes) {
-		labels = result.Lines(e) // what they are again, not only which
-	}
-	if len(labels) == 0 {
-		return fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows))
-	}
-
-	return verb + " " + partNoun(e, rows) + namesInShort(labels, rows)
-}
-
-// haveParent reports whether a result's rows are children of another type in the outcome.
-func (r *Runner) haveParent(result *crud.Result, outcome *crud.Outcome) bool {
-	e := r.Domain.Entity(result.EntityType)
-
-	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
-		parent := r.Domain.Entity(other.EntityType)
-
-		return parent != nil && parent.Child(e.Table) != nil
-	})
-}
-
-// partNoun precedes the names of parts of rows: a part is often called like what it points to, so that "deleted Milk" would
-// be the wrong milk.
-func partNoun(e *domain.Entity, rows int) string {
-	if !e.Part {
-		return ""
-	}
-
-	return "the " + nounOf(e, rows) + " "
-}
-
-func nounOf(e *domain.Entity, rows int) string {
-	if rows == 1 {
-		return e.Name
-	}
-
-	return e.Plural
 }
 
 // undoReply is the reply of a turn that does nothing but undo: what its steps achieved, or what it has to ask. It returns

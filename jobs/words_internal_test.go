@@ -12,28 +12,6 @@ import (
 	"alfred/internal/vocab"
 )
 
-func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
-	t.Parallel()
-
-	for _, c := range []struct {
-		labels []string
-		all    int
-		want   string
-	}{
-		{nil, 1, "the draft"},
-		{nil, 2, "the 2 drafts"},
-		{[]string{"Soup"}, 1, "Soup"},
-		{[]string{"Soup", "Pie"}, 2, "Soup and Pie"},
-		{[]string{"Soup", "Pie", "Stew"}, 3, "Soup, Pie and Stew"},
-		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and 1 more"},
-		{[]string{"Soup"}, 3, "Soup and 2 more"},
-		{[]string{"Soup, hot", "Pie"}, 2, "Soup, hot; and Pie"},
-		{[]string{"Soup, hot", "Pie", "Stew", "Salad"}, 4, "Soup, hot; Pie; Stew; and 1 more"},
-	} {
-		require.Equal(t, c.want, namesInShort(c.labels, c.all))
-	}
-}
-
 // What a user approved ends its step, however it went: a write of no rows is empty, of one or more is done.
 func TestWhatWasApprovedEnds(t *testing.T) {
 	t.Parallel()

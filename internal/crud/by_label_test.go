@@ -271,7 +271,7 @@ func TestUndoSaysWhatIsSetBack(t *testing.T) {
 	require.Contains(t, b.undo(wrote, number).Results[0].ErrorMessage, "Anna Meier has changed since (mobile phone), ")
 	b.exec(`ROLLBACK TO here`)
 	back := b.undo(wrote, number)
-	require.Equal(t, []string{"Anna Meier, mobile phone: 030 1, born: nothing, boss: Jon Roe"}, back.Results[0].Lines(b.kit.ByType("worker")))
+	require.Equal(t, "set back Anna Meier, mobile phone: 030 1, born: nothing, boss: Jon Roe", back.Results[0].Told)
 }
 
 // People call an order by its number and a customer by the e-mail address, whatever their rows are labelled by.

@@ -85,8 +85,8 @@ type Result struct {
 	setBack []*domain.Column // what an undo gave its old values
 }
 
-// Lines are its rows as people read them, with the values that an undo set back.
-func (r *Result) Lines(e *domain.Entity) []string {
+// linesAgain are its rows as people read them, with the values that an undo set back.
+func (r *Result) linesAgain(e *domain.Entity) []string {
 	shown := e.Spoken.Columns()
 
 	return each(r.rows, func(row map[string]any) string {

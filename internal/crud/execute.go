@@ -102,6 +102,7 @@ type step struct {
 	unasked  bool         // nobody has to be asked
 	asks     bool         // the user is asked about the keys
 	deletes  []*rowChange // with what goes with the keys, or on naming them, once a question needs it
+	undone   string       // what an undo did to its rows, in words
 	result   Result
 	fault    *Error
 }

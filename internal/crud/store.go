@@ -81,18 +81,25 @@ func storedArgs(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// Summary says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
-func (o *Outcome) Summary() string {
-	parts := make([]string, 0, len(o.Results))
+// Did says what the calls did: "created 1 meal: Spaghetti (meal_3)"; "" for no calls.
+func (o *Outcome) Did() string {
+	var parts []string
 	for i := range o.Results {
-		parts = append(parts, o.Results[i].Told)
-	}
-	text := strings.Join(parts, "; ")
-	if text == "" {
-		return ""
+		if told := o.Results[i].Told; told != "" {
+			parts = append(parts, told)
+		}
 	}
 
-	return capital(text) + "."
+	return strings.Join(parts, "; ")
+}
+
+// Summary is the same as a sentence.
+func (o *Outcome) Summary() string {
+	if did := o.Did(); did != "" {
+		return capital(did) + "."
+	}
+
+	return ""
 }
 
 // maxTold is how many rows a result names.
@@ -113,6 +120,8 @@ func (s *step) summary(known *domain.Domain) string {
 		return "looked back: " + counted(r.RowCount, "hit", "hits")
 	case r.Tool == vocab.ToolCalculate:
 		return "calculated"
+	case r.Tool == vocab.ToolUndo:
+		return s.undone
 	case s.entity == nil && word != "":
 		return word + " " + counted(r.RowCount, "row", "rows")
 	case s.entity == nil:
@@ -211,4 +220,24 @@ func andMore(names []string, all int) string {
 	}
 
 	return text
+}
+
+// InShort names the first few labels and counts the rest of all; without labels, they are drafts.
+func InShort(labels []string, all int) string {
+	shown, between, last := labels[:min(len(labels), maxTold)], ", ", " and "
+	if slices.ContainsFunc(shown, func(label string) bool { return strings.Contains(label, ",") }) {
+		between, last = "; ", "; and "
+	}
+	switch more := all - len(shown); {
+	case len(shown) == 0 && all == 1:
+		return "the draft"
+	case len(shown) == 0:
+		return fmt.Sprintf("the %d drafts", all)
+	case more > 0:
+		return fmt.Sprintf("%s%s%d more", strings.Join(shown, between), last, more)
+	case len(shown) == 1:
+		return shown[0]
+	default:
+		return strings.Join(shown[:len(shown)-1], between) + last + shown[len(shown)-1]
+	}
 }

@@ -220,7 +220,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		u.steps = append(u.steps, s)
 	}
 
-	return nil
+	return u.word(ctx)
 }
 
 // setBackIn are the columns of rows to which the undo gave their old values, but for those that programs fill.
