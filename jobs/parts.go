@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -138,88 +137,64 @@ func (s *sharedParts) committed(call uuid.UUID, of []piece) {
 	}
 }
 
-// cut takes a request's parts out. The result is as long as the prompt, so it is not held while the model works. Fields
-// are written in the order of their JSON encoding: encoding the request first and taking it apart again would double
-// the work.
+// cut takes a request's parts out: what the program says as a whole, of messages their sections. The result is as long as the prompt, so it
+// is not held while the model works.
 func cut(req *llm.Request, said func(text string) bool) (*cutRequest, error) {
 	c := &cutRequest{said: said, parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
-	c.declared = string(c.encode(strings.Join(req.Declared, "\n")))
-	c.outline = append(c.outline, '{')
-	c.field("system", true, req.System, &c.shared)
-	c.name("messages")
-	c.outline = append(c.outline, '[')
+	c.declared = c.encode(strings.Join(req.Declared, "\n"))
+	c.write(`{"system":`)
+	c.take(c.encode(req.System), &c.shared)
+	c.write(`,"messages":[`)
 	for i := range req.Messages {
+		if i > 0 {
+			c.write(",")
+		}
 		c.message(&req.Messages[i])
 	}
-	c.outline = append(c.outline, ']')
-	c.field("tools", len(req.Tools) > 0, req.Tools, &c.shared)
-	c.field("schema_name", req.SchemaName != "", req.SchemaName, nil)
-	c.field("schema", len(req.Schema) > 0, req.Schema, &c.shared)
-	c.field("temperature", req.Temperature != nil, req.Temperature, nil)
-	c.field("max_tokens", req.MaxTokens != 0, req.MaxTokens, nil)
-	c.outline = append(c.outline, '}')
+	c.write("]")
+	rest := *req
+	rest.System, rest.Messages = "", nil
+	c.take(strings.TrimPrefix(c.encode(rest), `{"system":"","messages":null`), &c.shared)
 
 	return c, c.err
 }
 
-func (c *cutRequest) encode(value any) json.RawMessage {
+func (c *cutRequest) write(text string) { c.outline = append(c.outline, text...) }
+
+func (c *cutRequest) encode(value any) string {
 	encoded, err := exact.Storable(value)
 	if err != nil && c.err == nil {
 		c.err = fmt.Errorf("encode request: %w", err)
 	}
 
-	return encoded
+	return string(encoded)
 }
 
-func (c *cutRequest) separate() {
-	if last := len(c.outline) - 1; c.outline[last] != '{' && c.outline[last] != '[' {
-		c.outline = append(c.outline, ',')
-	}
-}
-
-func (c *cutRequest) name(name string) {
-	c.separate()
-	c.outline = append(c.outline, `"`+name+`":`...)
-}
-
-func (c *cutRequest) field(name string, present bool, value any, of *pieces) {
-	if present {
-		c.name(name)
-		c.take(string(c.encode(value)), of)
-	}
-}
-
-// take writes a text into the outline or, if it is long and of is not nil, adds it to the pieces.
+// take writes a text into the outline or, if it is long, adds it to the pieces.
 func (c *cutRequest) take(text string, of *pieces) {
-	if of == nil || len(text) < of.least {
-		c.outline = append(c.outline, text...)
-
-		return
+	if len(text) < of.least {
+		c.write(text)
+	} else {
+		c.part(text, of)
 	}
-	c.part(text, of)
 }
 
 func (c *cutRequest) part(text string, of *pieces) {
-	c.outline = append(c.outline, '\n')
+	c.write("\n")
 	c.parts = append(c.parts, of.add(text))
 }
 
 // message takes out long and repeated sections, and what every later call of the step repeats.
 func (c *cutRequest) message(m *llm.Message) {
-	c.separate()
-	c.outline = append(c.outline, '{')
-	c.field("role", true, m.Role, nil)
-	c.name("content")
-	content := string(c.encode(m.Content))
-	c.outline = append(c.outline, '"')
-	for _, section := range sections(content) {
+	text := c.encode(m)
+	if m.Role == llm.RoleAssistant {
+		c.take(text, &c.own)
+
+		return
+	}
+	for _, section := range sections(text) {
 		c.section(section)
 	}
-	c.outline = append(c.outline, '"')
-	c.field("tool_calls", len(m.ToolCalls) > 0, m.ToolCalls, &c.own)
-	c.field("reasoning", m.Reasoning != "", m.Reasoning, &c.own)
-	c.field("provider", m.Provider != "", m.Provider, nil)
-	c.outline = append(c.outline, '}')
 }
 
 func (c *cutRequest) section(text string) {
@@ -233,7 +208,7 @@ func (c *cutRequest) section(text string) {
 			if c.repeats(line) {
 				c.part(line, &c.own)
 			} else {
-				c.outline = append(c.outline, line...)
+				c.write(line)
 			}
 		}
 	}
@@ -255,21 +230,18 @@ func trimmed(quoted string) string {
 	return quoted
 }
 
-// sections divides a JSON string, without its quotes, at the start of each section: a heading or a tag after a line
-// break. One that stands there by chance, in somebody's text, costs only another cut.
-func sections(quoted string) (all []string) {
-	if len(quoted) < 2 {
-		return nil // an empty content is left out
-	}
-	from := 1
+// sections divides a JSON text at the start of each section: a heading or a tag after a line break. One that stands there by chance, in
+// somebody's text, costs only another cut.
+func sections(text string) (all []string) {
+	from := 0
 	for at := from; ; {
-		next := strings.Index(quoted[at:], lineBreak)
+		next := strings.Index(text[at:], lineBreak)
 		if next < 0 {
-			return append(all, quoted[from:len(quoted)-1])
+			return append(all, text[from:])
 		}
 		at += next + len(lineBreak)
-		if rest := quoted[at:]; strings.HasPrefix(rest, "## ") || strings.HasPrefix(rest, "<") {
-			all, from = append(all, quoted[from:at]), at
+		if rest := text[at:]; strings.HasPrefix(rest, "## ") || strings.HasPrefix(rest, "<") {
+			all, from = append(all, text[from:at]), at
 		}
 	}
 }
