@@ -35,13 +35,14 @@ func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) e
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
 		out, rec, err = r.writeCompressed(ctx, d, args, r.Tight)
 	}
+	model := rec.modelName
 	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, d.attempt, d.snoozes).verdict == verdictFail {
-		err = nil
+		model, err = noModel, nil
 	}
 	if err != nil {
 		return errors.Join(err, rec.save(ctx))
 	}
-	kept, err := queueCompressed(args, out, rec)
+	kept, err := queueCompressed(args, out, model, rec)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) e
 }
 
 // queueCompressed stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
-func queueCompressed(args CompressArgs, out *nodes.CompressOutput, rec *recorder) (*pg.Batch, error) {
+func queueCompressed(args CompressArgs, out *nodes.CompressOutput, model string, rec *recorder) (*pg.Batch, error) {
 	queue := &pg.Batch{}
 	commitAsync(queue)
 	call, err := rec.sending()
@@ -67,10 +68,6 @@ func queueCompressed(args CompressArgs, out *nodes.CompressOutput, rec *recorder
 	}
 	if call != nil {
 		queue.Exec("insert call", db.LlmCallInsert, call)
-	}
-	model := rec.modelName
-	if out.Fallback {
-		model = noModel
 	}
 	for _, x := range []struct{ kind, text string }{{"conversation", out.Conversation}, {"narrative", out.Narrative}} {
 		if x.text == "" {
@@ -106,7 +103,6 @@ func (r *Runner) writeCompressed(ctx context.Context, d *delivery, args Compress
 		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", vocab.NodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
-		in.Fallback.Fallback = true
 		out = &in.Fallback
 	}
 

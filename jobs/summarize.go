@@ -55,24 +55,20 @@ func (s *summarize) run(ctx context.Context, rec *recorder) error {
 	return nil
 }
 
-// word never fails because of the model: the facts follow from rows.
+// word never fails because of the model: the facts follow from rows, and the next turn does not wait.
 func (s *summarize) word(ctx context.Context, rec *recorder) error {
-	s.in.Fallback.Fallback, s.model = true, noModel
+	s.out, s.model = &s.in.Fallback, noModel
 	if s.code {
-		s.out = &s.in.Fallback
-
 		return nil
 	}
-	out, err := nodes.Summarize(ctx, rec, s.in)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model ran out of time, not the database
-		out, err = &s.in.Fallback, nil
-	}
-	s.out = out
-	if err == nil && !out.Fallback {
-		s.model = cmp.Or(rec.modelName, noModel)
+	switch out, err := nodes.Summarize(ctx, rec, s.in); {
+	case err == nil:
+		s.out, s.model = out, cmp.Or(rec.modelName, noModel)
+	case ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded): // something else than the model ended it
+		return err
 	}
 
-	return err
+	return nil
 }
 
 // fence checks only the position: the turn has already succeeded. The session is locked first, because the next turn is

@@ -11,22 +11,11 @@ import (
 	"alfred/internal/vocab"
 )
 
-// Compress writes two short texts for a range of older turns, in one answer. Retryable errors are returned, since
-// nobody waits, and so is a prompt that is too long, which may fit when cut; any other failure yields the fallback.
+// Compress writes two short texts for a range of older turns, in one answer.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
-	out, err := ask(ctx, model, question[CompressOutput]{
+	return ask(ctx, model, question[CompressOutput]{
 		node: vocab.NodeCompress, frame: in.Frame, input: in, schema: schemaOf[CompressOutput](in.Prompts, nil), read: readCompress,
 	})
-	switch kind := llm.KindOf(err); {
-	case err == nil:
-		return out, nil
-	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindContextOverflow:
-		return nil, err
-	default:
-		in.Fallback.Fallback = true
-
-		return &in.Fallback, nil
-	}
 }
 
 func readCompress(resp *llm.Response) (*CompressOutput, error) {

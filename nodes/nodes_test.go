@@ -445,15 +445,10 @@ func TestReply(t *testing.T) {
 	})
 }
 
-func TestSummarizeFallsBackAtOnce(t *testing.T) {
+func TestSummarizeFillsInFromFacts(t *testing.T) {
 	t.Parallel()
 	in := nodes.SummarizeInput{Frame: frame(), Fallback: nodes.SummarizeOutput{ResponseSummary: "facts"}}
-	out, err := nodes.Summarize(t.Context(), says(), in)
-	require.NoError(t, err)
-	require.True(t, out.Fallback)
-	require.Equal(t, "facts", out.ResponseSummary)
-
-	out, err = nodes.Summarize(t.Context(), says(`{}`), in)
+	out, err := nodes.Summarize(t.Context(), says(`{}`), in)
 	require.NoError(t, err)
 	require.Equal(t, "facts", out.ResponseSummary)
 	require.Equal(t, "exploring", out.ConversationPhase)
@@ -470,9 +465,8 @@ func TestCompress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, nodes.CompressOutput{Conversation: "They talked.", Narrative: "Nothing was done."}, *out)
 
-	out, err = nodes.Compress(t.Context(), says(`{"text":""}`, `{}`, `x`), in)
-	require.NoError(t, err)
-	require.True(t, out.Fallback)
+	_, err = nodes.Compress(t.Context(), says(`{"text":""}`, `{}`, `x`), in)
+	require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err))
 }
 
 // Q01: a node's input accompanies the request only for in-process models.

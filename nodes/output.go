@@ -201,12 +201,10 @@ type SummarizeOutput struct {
 	WhatUserExpressed  string `json:"what_user_expressed"`
 	WhatWeAcknowledged string `json:"what_we_acknowledged"`
 	NaturalNext        string `json:"natural_next"`
-	Fallback           bool   `json:"-"`
 }
 
 // CompressOutput replaces a range of older turns: what was said, and what was done and decided.
 type CompressOutput struct {
 	Conversation string `json:"conversation"`
 	Narrative    string `json:"narrative"`
-	Fallback     bool   `json:"-"`
 }

@@ -14,21 +14,13 @@ var (
 	tones  = []string{"collaborative", "informative", "clarifying"}
 )
 
-// Summarize words what happened in a turn. The facts follow from rows, so a failing model costs only the wording: the
-// fallback is used at once, and the next turn does not wait.
+// Summarize words what happened in a turn.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
-	out, err := ask(ctx, model, question[SummarizeOutput]{
+	return ask(ctx, model, question[SummarizeOutput]{
 		node: vocab.NodeSummarize, frame: in.Frame, input: in,
 		schema: schemaOf[SummarizeOutput](in.Prompts, map[string][]string{"conversation_phase": phases, "tone": tones}),
 		read:   func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
 	})
-	if err != nil && ctx.Err() == nil {
-		in.Fallback.Fallback = true
-
-		return &in.Fallback, nil
-	}
-
-	return out, err
 }
 
 func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutput, error) {

@@ -50,7 +50,7 @@ func shorten(reply string) string {
 func (t *Teller) SummaryByCode() nodes.SummarizeOutput {
 	out := nodes.SummarizeOutput{
 		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine),
-		WhatWeAcknowledged: clean.Inline(t.Understood().CurationSummary, ShortLine), Fallback: true,
+		WhatWeAcknowledged: clean.Inline(t.Understood().CurationSummary, ShortLine),
 	}
 	switch {
 	case t.OwnQuestion() != nil:
