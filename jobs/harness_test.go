@@ -352,12 +352,12 @@ func (f *fakeTools) Undo(_ context.Context, _ pgx.Tx, _ registry.Scope, what cru
 	return crud.Outcome{}, nil
 }
 
-func (f *fakeTools) ApplyInputs(context.Context, pgx.Tx, registry.Scope, string, json.RawMessage, json.RawMessage) ([]string, error) {
+func (f *fakeTools) ApplyInputs(context.Context, pgx.Tx, registry.Scope, string, json.RawMessage, json.RawMessage) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inputs++
 
-	return nil, nil
+	return nil
 }
 
 type noIndex struct{}

@@ -2,17 +2,13 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/internal/crud"
 	"alfred/internal/pg"
-	"alfred/internal/vocab"
 	"alfred/registry"
 )
 
@@ -35,12 +31,8 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 		scope := registry.Scope{
 			SessionID: turn.SessionID, UserID: turn.UserID, TurnID: turn.ID, Turn: int(turn.Number), Actor: registry.ActorUser,
 		}
-		notices, err := r.Tools.ApplyInputs(ctx, tx, scope, turn.Message, turn.UiChanges, turn.MentionedEntities)
-		if err != nil {
+		if err := r.Tools.ApplyInputs(ctx, tx, scope, turn.Message, turn.UiChanges, turn.MentionedEntities); err != nil {
 			return fmt.Errorf("apply inputs: %w", err)
-		}
-		if err := keepNotices(ctx, tx, turn.ID, notices); err != nil {
-			return err
 		}
 		if err := q.TurnInputsApplied(ctx, tx, turn.ID); err != nil {
 			return fmt.Errorf("mark inputs applied: %w", err)
@@ -48,28 +40,4 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 
 		return nil
 	})
-}
-
-// keepNotices stores what could not be applied as failed results of step 0: this turn's nodes see them, and the reply can
-// mention them.
-func keepNotices(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) error {
-	if len(notices) == 0 {
-		return nil
-	}
-	q := db.New()
-	last, err := q.TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: turnID})
-	if err != nil {
-		return fmt.Errorf("number notices: %w", err)
-	}
-	for i, text := range notices {
-		err := q.TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
-			TurnID: turnID, Call: last + int32(i) + 1, Tool: vocab.ToolMention, Params: json.RawMessage(`{}`), Rows: json.RawMessage(`[]`),
-			Refs: []string{}, ErrorCode: pg.OrNil(string(crud.CodeNotFound)), ErrorMessage: &text,
-		})
-		if err != nil {
-			return fmt.Errorf("keep notice: %w", err)
-		}
-	}
-
-	return nil
 }

@@ -70,7 +70,7 @@ type Tools interface {
 	Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds crud.Bounds, prepared crud.Prepared) (crud.Outcome, error)
 	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.ApprovedCall) (crud.Outcome, error)
 	Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what crud.Undoing) (crud.Outcome, error)
-	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)
+	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) error
 	Lines(ctx context.Context, tx pgx.Tx, scope registry.Scope, refs []string) (map[string]string, error)
 }
 

@@ -156,6 +156,18 @@ func (b *bundle) asker() crud.Asker { return crud.Asker{Scope: b.scope, ShownFro
 
 func call(tool, args string) vocab.Call { return vocab.Call{Tool: tool, Args: json.RawMessage(args)} }
 
+// applied applies what came with a turn, and returns what is said of what could not be.
+func (b *bundle) applied(scope registry.Scope, message, changes, mentions string) []string {
+	b.t.Helper()
+
+	const last = `SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = $1 AND step = 0`
+	before := query[int](b, last, scope.TurnID)
+	require.NoError(b.t, b.tools.ApplyInputs(b.t.Context(), b.tx, scope, message, json.RawMessage(changes), json.RawMessage(mentions)))
+
+	return query[[]string](b, `SELECT coalesce(array_agg(error_message ORDER BY call), '{}') FROM turn_step_results
+		WHERE turn_id = $1 AND step = 0 AND call > $2 AND error_code = 'not_found'`, scope.TurnID, before)
+}
+
 // decide runs one decision of a step and checks that no id leaks.
 func (b *bundle) decide(stepType string, calls ...vocab.Call) crud.Outcome {
 	b.t.Helper()

@@ -279,7 +279,7 @@ func (b *bundle) ask(rt *rapid.T) (reads bool) {
 		_, err = b.tools.Delete(b.t.Context(), b.tx, user, kind, id, crud.Deletion{Version: word(rt, "", "*")})
 	default:
 		change := asJSON([]any{object{{"action", word(rt, "deleted:user", "updated:user")}, {"entity_type", kind}, {"entity_id", id}, {"label", drawHostile(rt)}}})
-		_, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "@["+canary+"]("+kind+":"+id+")", json.RawMessage(strings.ReplaceAll(strings.ToValidUTF8(change, ""), `\u0000`, "")), nil)
+		err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "@["+canary+"]("+kind+":"+id+")", json.RawMessage(strings.ReplaceAll(strings.ToValidUTF8(change, ""), `\u0000`, "")), nil)
 	}
 	if err != nil {
 		var fault *crud.Error

@@ -74,14 +74,14 @@ func withoutTokens(message string) string { return token.ReplaceAllString(messag
 // ApplyInputs registers the rows that the user changed outside the chat or pointed at, tokens in the message included,
 // and stores them as results of step 0, together with rows changed through Create, Patch and Delete since the previous
 // turn. Every row is first read as the tenant. For one that does not exist or belongs to another user, nothing is
-// registered and a notice is returned, a sentence for the model and the user.
-func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error) {
+// registered, and a failed result says so, in a sentence for the model and the user.
+func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) error {
 	inputs, notices, err := t.inputs(message, uiChanges, mentions)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil || len(inputs) == 0 {
-		return eachOnce(notices), err
+	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil {
+		return err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
 	keys := map[*domain.Entity][]string{}
@@ -94,7 +94,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		return byKeys(ctx, tenant, e, wholeRow(e), keys[e])
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	there := map[*domain.Entity]map[string]map[string]any{}
 	for e, found := range rows {
@@ -111,11 +111,8 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 		}
 		results, kept = append(results, result), append(kept, in)
 	}
-	if len(kept) == 0 {
-		return eachOnce(notices), nil
-	}
 
-	return eachOnce(notices), t.recordInputs(ctx, tx, scope, kept, results)
+	return t.recordInputs(ctx, tx, scope, kept, results, eachOnce(notices))
 }
 
 // mostNotices bounds what prompts are told of rows that are not there: a caller may name any number of them.
@@ -282,8 +279,11 @@ func noticeName(e *domain.Entity, label string) string {
 	return "The thing you pointed at"
 }
 
-// recordInputs writes refs and events at once, and each input as a result.
-func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input, results []registry.Result) error {
+// recordInputs writes refs and events at once, and each input and notice as a result.
+func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input, results []registry.Result, notices []string) error {
+	if len(inputs)+len(notices) == 0 {
+		return nil
+	}
 	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: scope.TurnID, Step: 0})
 	if err != nil {
 		return fmt.Errorf("number inputs: %w", err)
@@ -304,6 +304,9 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 		d.steps = append(d.steps, &step{
 			call: vocab.Call{Tool: in.tool, Args: encoded(map[string]string{"action": in.action})}, entity: in.entity, result: Result{RowCount: len(rows), Refs: translated[i].Refs, rows: rows},
 		})
+	}
+	for _, notice := range notices {
+		d.steps = append(d.steps, &step{call: vocab.Call{Tool: vocab.ToolMention}, fault: fail(CodeNotFound, "%s", notice)})
 	}
 	_, err = d.store(ctx, tx)
 

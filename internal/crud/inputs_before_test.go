@@ -27,10 +27,7 @@ func TestChangesBeforeATurn(t *testing.T) {
 
 	next := b.scope
 	next.Turn++
-	brought := json.RawMessage(`[{"action": "created:user", "entity_type": "recipe", "entity_id": "` + id + `", "label": "Toast"}]`)
-	notices, err := b.tools.ApplyInputs(ctx, b.tx, next, "plan it", brought, nil)
-	require.NoError(t, err)
-	require.Empty(t, notices)
+	require.Empty(t, b.applied(next, "plan it", `[{"action": "created:user", "entity_type": "recipe", "entity_id": "`+id+`", "label": "Toast"}]`, ""))
 	require.Equal(t, "created:user Toast, deleted:user Soup", query[string](b, `SELECT string_agg(concat_ws(' ', params ->> 'action', coalesce(rows -> 0 ->> 'name', rows -> 0 ->> 'label')), ', ' ORDER BY params ->> 'action')
 		FROM turn_step_results WHERE turn_id = $1 AND step = 0`, next.TurnID))
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM entity_events WHERE session_id = $1 AND ref = 'recipe_1'`, next.SessionID))

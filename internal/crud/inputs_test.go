@@ -19,8 +19,7 @@ func TestApplyInputs(t *testing.T) {
 	apply := func(b *bundle, message, changes, mentions string) []string {
 		b.t.Helper()
 
-		notices, err := b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, message, json.RawMessage(changes), json.RawMessage(mentions))
-		require.NoError(b.t, err)
+		notices := b.applied(b.scope, message, changes, mentions)
 		b.noIDs()
 
 		return notices
@@ -120,9 +119,7 @@ func TestInputsWithNumericKeys(t *testing.T) {
 	require.NoError(t, b.tx.QueryRow(t.Context(), `WITH made AS (INSERT INTO things.things (user_id, n, title) VALUES ($1, 1, 'Oak'), ($1, 2, 'Elm') RETURNING id, title)
 		SELECT jsonb_agg(jsonb_build_object('action', 'created', 'entity_type', 'thing', 'entity_id', id, 'label', title)) FILTER (WHERE title = 'Oak'),
 			jsonb_agg(jsonb_build_object('ref_type', 'thing', 'uuid', id, 'label', title)) FILTER (WHERE title = 'Elm') FROM made`, b.scope.UserID).Scan(&changes, &mentions))
-	notices, err := b.tools.ApplyInputs(t.Context(), b.tx, b.scope, "", changes, mentions)
-	require.NoError(t, err)
-	require.Empty(t, notices)
+	require.Empty(t, b.applied(b.scope, "", string(changes), string(mentions)))
 	require.Equal(t, "created:user Oak, mentioned:user Elm", query[string](b, `SELECT string_agg(action || ' ' || label, ', ' ORDER BY number) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 
@@ -143,9 +140,7 @@ subdomains:
   - {name: songs, description: All., tables: [songs]}
 `)
 	b.exec(`INSERT INTO depot.songs (user_id, code, name) VALUES ($1, 'A.1/b#2', 'Blue'), ($1, 'a.1/B#2', 'Red')`, b.scope.UserID)
-	notices, err := b.tools.ApplyInputs(t.Context(), b.tx, b.scope, "play @[Blue](mp3:A.1/b#2), not @[Red](mp3:a.1/B#2)", nil, nil)
-	require.NoError(t, err)
-	require.Empty(t, notices)
+	require.Empty(t, b.applied(b.scope, "play @[Blue](mp3:A.1/b#2), not @[Red](mp3:a.1/B#2)", "", ""))
 	require.Equal(t, "mp3_1 Blue, mp3_2 Red", query[string](b, `SELECT string_agg(ref || ' ' || label, ', ' ORDER BY number) FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
 }
 

@@ -177,11 +177,11 @@ func (b *bundle) hear(a attempt) string {
 	)
 	switch a.tool {
 	case vocab.ToolUIChange:
-		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "", json.RawMessage(a.args), nil)
+		notices = b.applied(b.scope, "", a.args, "")
 	case vocab.ToolMention:
-		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, "", nil, json.RawMessage(a.args))
+		notices = b.applied(b.scope, "", "", a.args)
 	case "message":
-		notices, err = b.tools.ApplyInputs(b.t.Context(), b.tx, b.scope, a.args, nil, nil)
+		notices = b.applied(b.scope, a.args, "", "")
 	case "approval":
 		var calls []crud.ApprovedCall
 		require.NoError(b.t, json.Unmarshal([]byte(a.args), &calls))
