@@ -75,7 +75,7 @@ func (in *ReplyInput) withNames(text string) string {
 		return len(namesIn(label)) > 0 && namesEach(text, label) && !namesEach(names, label) // "milk" may be the oat milk
 	})
 	for _, w := range in.Written {
-		if (w.Gone || namesOther) && !namesEach(text, w.Names) {
+		if (w.Gone || namesOther) && !namesEach(text, undated(w.Names)) {
 			told += "\n\n" + w.Verb + ": " + w.Names + "."
 		}
 	}
@@ -84,6 +84,18 @@ func (in *ReplyInput) withNames(text string) string {
 	}
 
 	return told
+}
+
+// dateInName matches dates and times as the names of rows have them, of which people say "Tuesday" or "at noon".
+var dateInName = regexp.MustCompile(`\b(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4}|\d\d:\d\d)\b(?: to\b)?`)
+
+// undated is the names without dates, or as they are if these have nothing else.
+func undated(names string) string {
+	if left := dateInName.ReplaceAllString(names, ""); len(namesIn(left)) > 0 {
+		return left
+	}
+
+	return names
 }
 
 // admits matches a text that says of something that it is not done.

@@ -319,6 +319,16 @@ func TestReplyNamesWhatWasWritten(t *testing.T) {
 		require.Equal(t, said+more, out.Text)
 		require.Equal(t, out.Text, in.Prewritten(said, nil).Text)
 	}
+	visit := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Written: []nodes.Written{{Verb: "Deleted", Names: "Dec 1, 2026 12:15 to 13:00 · Olga", Gone: true}}}
+	for said, more := range map[string]string{
+		"Olga's appointment on Tuesday is deleted.": "", "The appointment on Dec 1, 2026 is deleted.": "\n\nDeleted: Dec 1, 2026 12:15 to 13:00 · Olga.",
+	} {
+		_, out := replied(t, visit, said)
+		require.Equal(t, said+more, out.Text)
+	}
+	visit.Written[0].Names = "Dec 1, 2026"
+	_, out := replied(t, visit, "It is deleted.")
+	require.Contains(t, out.Text, "Deleted: Dec 1, 2026.", "it has no other name")
 }
 
 // Whether what was done can be undone is said exactly once.
