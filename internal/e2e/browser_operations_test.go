@@ -126,9 +126,12 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	d := testfactory.Views(t, c.pool, "oars", strings.NewReplacer("\n  - type: fee\n", "\n  - type: fee\n    writes: [create]\n    columns: [member_key, \"FeeYear\", \"DueDate\"]\n")).Domain
 	c.exec(`INSERT INTO oars_alfred.alfred_accounts VALUES ($1, 'ROW')`)
 	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
-	b.enter(h.guest("ada"), h.url)
+	ada := h.guest("ada")
+	c.exec(`UPDATE users SET timezone = 'Asia/Tokyo' WHERE id = $1`)
+	b.enter(ada, h.url)
 	b.click(`#types [data-type="fee"]`)
 	b.shows("#row-count", "1 fee")
+	h.requireRows(t, b.eval(`Intl.DateTimeFormat().resolvedOptions().timeZone`), `SELECT timezone FROM users WHERE name = 'ada'`) // names of rows have the times of their columns
 	require.Equal(t, "Fee|Member|Due date|Member no|Fee year|Season|Hours", b.eval(`[...document.querySelectorAll("#row-table th[data-column]")].map((e) => e.textContent.trim()).join("|")`))
 	require.Equal(t, "Jan 1 – 31, 2026|Mar 31, 2026, 6:00 – 6:40 PM", b.eval(`[...document.querySelectorAll("#row-table tbody td")].slice(-2).map((e) => e.textContent.replace(/\s/g, " ")).join("|")`))
 	file := filepath.Join(t.TempDir(), "fees.csv")

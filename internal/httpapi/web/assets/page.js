@@ -35,10 +35,15 @@ async function show(session) {
   else blank();
 }
 
-// begin makes the conversation that a first message waits for, in the time zone of its user.
-async function begin() {
+// tellZone has the server name rows by the times that this page shows.
+async function tellZone() {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   await call("PATCH", "/v1/user", { timezone: timeZone }).catch((error) => { if (error.status !== 400) throw error; }); // a zone that the server does not know
+}
+
+// begin makes the conversation that a first message waits for, in the time zone of its user.
+async function begin() {
+  await tellZone();
   /** @type {import("../../../../client/typescript/dist/api").Session} */
   const session = await call("POST", "/v1/sessions", {});
   add(session);
@@ -130,6 +135,7 @@ window.addEventListener("hashchange", () => guarded(route));
 focusMessage(); // what is typed from now on is for the conversation that opens
 guarded(async () => {
   await Promise.all([list(), loadTypes()]);
+  await tellZone().catch(() => {}); // when a conversation begins, it is told again
   empty();
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();
