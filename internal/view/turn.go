@@ -74,15 +74,25 @@ func (t *Scene) LastReplied() *db.TurnListPastRow {
 }
 
 // ExcludedNow returns the labels of what this turn excluded.
-func (t *Scene) ExcludedNow() []string {
-	out := map[string]bool{}
-	for _, d := range t.Decided() {
-		for _, ref := range d.Refs {
-			out[ref] = out[ref] || d.ThisTurn && d.Action == "exclude"
-		}
-	}
+func (t *Scene) ExcludedNow() []string { return Labels(t.decidedNow("exclude", t.ByNumber())) }
 
-	return Labels(Filter(t.ByNumber(), func(e *Entity) bool { return out[e.Ref] }))
+// DroppedNow returns the labels of the drafts that this turn has forgotten.
+func (t *Scene) DroppedNow() []string { return t.forgotten(true) }
+
+// ForgottenNow returns the labels of the stored rows that this turn took out of the conversation.
+func (t *Scene) ForgottenNow() []string { return t.forgotten(false) }
+
+func (t *Scene) forgotten(drafts bool) []string {
+	return Labels(Filter(t.decidedNow("forget", t.Dropped), func(e *Entity) bool { return strings.HasPrefix(e.Ref, "gen_") == drafts }))
+}
+
+// decidedNow returns those of some entities about which this turn decided so.
+func (t *Scene) decidedNow(action string, of []*Entity) []*Entity {
+	return Filter(of, func(e *Entity) bool {
+		return slices.ContainsFunc(t.Decisions, func(d *db.DecisionListRecentRow) bool {
+			return d.Action == action && Is(d.Ref, e.Ref) && Is(d.TurnID, t.Turn.ID)
+		})
+	})
 }
 
 // Decision is one decision about some refs, with its reason.
@@ -114,26 +124,6 @@ func (t *Scene) Decided() []*Decision {
 
 func (d *Decision) same(other *Decision) bool {
 	return d.Turn == other.Turn && d.ThisTurn == other.ThisTurn && d.Action == other.Action && d.Actor == other.Actor && d.Reason == other.Reason
-}
-
-// DroppedNow returns the labels of the drafts that this turn has forgotten.
-func (t *Scene) DroppedNow() []string { return t.forgotten(true) }
-
-// ForgottenNow returns the labels of the stored rows that this turn took out of the conversation.
-func (t *Scene) ForgottenNow() []string { return t.forgotten(false) }
-
-func (t *Scene) forgotten(drafts bool) []string {
-	var labels []string
-	for _, d := range t.Decided() {
-		if !d.ThisTurn || d.Action != "forget" {
-			continue
-		}
-		labels = append(labels, Labels(Filter(t.Dropped, func(e *Entity) bool {
-			return slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") == drafts
-		}))...)
-	}
-
-	return labels
 }
 
 // StepPosition returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
