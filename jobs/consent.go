@@ -98,12 +98,12 @@ func refuses(message string) bool {
 	sentences := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(".!?\n…。！？", r) })
 
 	return slices.ContainsFunc(sentences, func(sentence string) bool {
-		return saysNo.MatchString(sentence) || beginsWithNo.MatchString(sentence) && !hasNothingAgainst.MatchString(sentence)
+		return beginsWithNo.MatchString(sentence) && !hasNothingAgainst.MatchString(sentence)
 	})
 }
 
 var (
-	beginsWithNo      = regexp.MustCompile(`(?i)^\s*(?:no+|nope|nah|not|stopp?|wait|warte|espera|bekle|hay[ıi]r|não|nee|nei|nein|nej|nie|non|нет|ні)(?:[^\p{L}\p{N}]|$)`)
+	beginsWithNo      = regexp.MustCompile(`(?i)^\s*(?:` + noWords + `|not|wait|warte|espera|bekle)(?:[^\p{L}\p{N}]|$)`)
 	hasNothingAgainst = regexp.MustCompile(`(?i)^\s*(?:no|not an?) (?:problem|worries|need|doubt|objections?|issue)\b`)
 )
 

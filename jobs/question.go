@@ -91,8 +91,11 @@ func askedBy(ask *nodes.AskUser, in acted) *question {
 	return q
 }
 
-// saysNo matches an option that says no, and perhaps more, in some of the languages that users speak.
-var saysNo = regexp.MustCompile(`(?i)^\s*(?:no|nope|stopp?|hayır|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
+// noWords say no, in some of the languages that users speak.
+const noWords = `no+|nope|nah|stopp?|hay[ıi]r|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요`
+
+// saysNo matches an option that says no, and perhaps more.
+var saysNo = regexp.MustCompile(`(?i)^\s*(?:` + noWords + `)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
 
 // optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
 // it is no permission.
