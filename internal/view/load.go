@@ -285,7 +285,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 	return v, nil
 }
 
-// Range returns the view of a turn whose past is exactly the turns from..to (inclusive), newest first.
+// Range returns the view of a turn whose past is exactly the turns from..to (inclusive), oldest first.
 func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from, to int) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {

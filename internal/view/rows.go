@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +27,7 @@ func (r *Result) Failed() bool { return r.ErrorCode != nil }
 
 func newResult(row *db.TurnStepResultListWindowRow) (*Result, error) {
 	r := &Result{TurnStepResultListWindowRow: row}
-	if err := decodeRows(row.Rows, &r.Rows); err != nil {
+	if err := exact.Decode(row.Rows, &r.Rows); err != nil {
 		return nil, fmt.Errorf("read rows of step %d call %d: %w", row.Step, row.Call, err)
 	}
 
@@ -54,30 +53,6 @@ type Row struct {
 type RowSet struct {
 	ByRef map[string]*Row
 	Order []string // refs in first-seen order, oldest result first
-}
-
-// decodeRows decodes a list of objects, or a single object as a list of one.
-func decodeRows(data json.RawMessage, out *[]map[string]any) error {
-	if len(data) > 0 && data[0] == '{' {
-		var one map[string]any
-		if err := exact.Decode(data, &one); err != nil {
-			return err
-		}
-		*out = []map[string]any{one}
-
-		return nil
-	}
-	var list []any
-	if err := exact.Decode(data, &list); err != nil {
-		return err
-	}
-	for _, item := range list {
-		if object, ok := item.(map[string]any); ok {
-			*out = append(*out, object)
-		}
-	}
-
-	return nil
 }
 
 // mergeRows goes from the newest result to the oldest, so that the first value found for a column is its newest.
