@@ -99,7 +99,7 @@ func (v *viewedType) whyConverted() string {
 }
 
 // convertAsDeclared adopts what a declaration says of columns, and refuses what they cannot be.
-func (s *source) convertAsDeclared() error {
+func (s *source) convertAsDeclared() {
 	for i := range s.decl.Entities {
 		e := &s.decl.Entities[i]
 		t := s.cat.table(e.Table)
@@ -120,13 +120,11 @@ func (s *source) convertAsDeclared() error {
 					refusal = declared.adopt(t, c)
 				}
 				if refusal != "" {
-					return fmt.Errorf("%s: %s: %s", e.Type, declared.field, refusal)
+					s.refusef(t.Name, declared.field, "%s: %s", declared.field, refusal)
 				}
 			}
 		}
 	}
-
-	return nil
 }
 
 // bindConversions has columns of a view be what those of the table are.

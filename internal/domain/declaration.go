@@ -215,13 +215,22 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Error lists all problems, one per line, as file:line: message.
+// Error lists all problems, one per line, as file:line: message; without a file, as init has none, the messages alone.
 func (e *CheckError) Error() string {
-	return strings.Join(each(e.Problems, func(p Problem) string { return fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message) }), "\n")
+	return strings.Join(each(e.Problems, func(p Problem) string {
+		if e.File == "" {
+			return p.Message
+		}
+
+		return fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message)
+	}), "\n")
 }
 
+// addf adds a problem, once.
 func (e *CheckError) addf(line int, format string, args ...any) {
-	e.Problems = append(e.Problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
+	if one := (Problem{line, fmt.Sprintf(format, args...)}); !slices.Contains(e.Problems, one) {
+		e.Problems = append(e.Problems, one)
+	}
 }
 
 // orNil returns the error ordered by line, or nil if nothing was found.

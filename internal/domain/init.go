@@ -95,12 +95,10 @@ func (w *initWriter) overViews(views string) error {
 	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
-	share := w.share
 	if w.Everybody {
-		share = w.giveToAll
-	}
-	if err := share(); err != nil {
-		return fmt.Errorf("init domain: %w", err)
+		w.giveToAll()
+	} else {
+		w.share()
 	}
 	for _, t := range w.cat.tables {
 		if len(w.source.viewKey(t)) > 0 && w.source.entities[t.Name] == nil && !t.Beyond { // the set of types determines which keys are composite

@@ -15,7 +15,7 @@ var (
 
 // share declares that the rows which memberships give to people are theirs, wherever nothing says that some are no members, and with
 // them what belongs to these rows, whoever paid or reported it.
-func (w *initWriter) share() error {
+func (w *initWriter) share() {
 	for _, t := range w.cat.tables {
 		by := w.cat.table(w.memberTable(t))
 		if by == nil || w.source.columns[by] == "" || by.hasStanding() {
@@ -23,9 +23,7 @@ func (w *initWriter) share() error {
 		}
 		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Members: []MembersDecl{{Table: by.Name}}}
 	}
-	if err := w.source.findOwners(); err != nil {
-		return err
-	}
+	w.source.findOwners()
 	for _, t := range w.cat.tables {
 		parents := w.source.parents(t)
 		at := slices.IndexFunc(parents, func(p parent) bool { return w.source.shared[p.table] != nil })
@@ -33,17 +31,14 @@ func (w *initWriter) share() error {
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, OwnedBy: parents[at].Columns}
 		}
 	}
-
-	return nil
 }
 
 // giveToAll gives the rows of each table to all users.
-func (w *initWriter) giveToAll() error {
+func (w *initWriter) giveToAll() {
 	for _, t := range w.cat.tables {
 		w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Everybody: true}
 	}
-
-	return w.source.findOwners()
+	w.source.findOwners()
 }
 
 // hasStanding reports whether some of those whom memberships name may be no members.

@@ -36,13 +36,11 @@ func (s *source) loginColumn() *Column {
 }
 
 // checkLogin refuses a column by which a name could mean two accounts.
-func (s *source) checkLogin() error {
+func (s *source) checkLogin() {
 	name := s.decl.Source.Login
-	if c := s.loginColumn(); name == "" || c != nil && keyKind(c) && s.accounts.unique(name) {
-		return nil
+	if c := s.loginColumn(); name != "" && (c == nil || !keyKind(c) || !s.accounts.unique(name)) {
+		s.problemf("$.source.login", "login: %s.%s has to be a unique column of texts, whole numbers or uuids", s.accounts.Name, name)
 	}
-
-	return fmt.Errorf("login: %s.%s has to be a unique column of texts, whole numbers or uuids", s.accounts.Name, name)
 }
 
 // named is a name as a value of a column, null if it cannot be one.

@@ -26,29 +26,33 @@ type membership struct {
 }
 
 // memberships resolves those that are declared for a table. Rows that everybody has need none: the list is empty, and not nil.
-func (s *source) memberships(t *catalogTable) (found []membership, err error) {
+func (s *source) memberships(t *catalogTable) (found []membership) {
 	e := s.entities[t.Name]
 	if e == nil {
-		return nil, nil
+		return nil
 	}
 	if e.Everybody {
-		return []membership{}, nil
+		return []membership{}
 	}
 	for _, decl := range e.Members {
 		m := membership{table: s.cat.table(decl.Table), where: decl.Where}
 		if m.table == nil {
-			return nil, fmt.Errorf("%s: members: %w", e.Type, s.cat.missing(decl.Table))
+			s.refusef(t.Name, "members", "members: %s", s.cat.missing(decl.Table))
+
+			continue
 		}
 		m.account = cmp.Or(s.ownerColumns(m.table))
 		at := slices.IndexFunc(m.table.foreignKeys, func(fk catalogFK) bool { return s.leadsToShared(decl, fk, t) })
 		if m.account == "" || at < 0 {
-			return nil, fmt.Errorf("%s: members: %s has to name an account, and to reference what is shared", e.Type, decl.Table)
+			s.refusef(t.Name, "members", "members: %s has to name an account, and to reference what is shared", decl.Table)
+
+			continue
 		}
 		m.shared = m.table.foreignKeys[at]
 		found = append(found, m)
 	}
 
-	return found, nil
+	return found
 }
 
 // checkConditions has Postgres read which memberships and rows count, by themselves: in a view, a misspelled column could be one of the
@@ -176,12 +180,10 @@ func (s *source) everybodyHas(table string) bool {
 }
 
 // checkEverybody refuses what contradicts that all users have a type's rows.
-func (v *viewedType) checkEverybody() error {
+func (v *viewedType) checkEverybody() {
 	if e := v.Decl; e.Everybody && (e.Reference || len(e.Members)+len(e.OwnedBy) > 0) {
-		return fmt.Errorf("%s: everybody: not beside reference, members or owned_by, which give its rows to others", e.Type)
+		v.refusef(e.Table, "everybody", "everybody: not beside reference, members or owned_by, which give its rows to others")
 	}
-
-	return nil
 }
 
 // isShared reports whether memberships may give a row of a table to several accounts, by itself or with the row that it belongs to.

@@ -112,45 +112,46 @@ func (s *source) owningPairs(t *catalogTable) []foldedFK {
 }
 
 // isAboutOwn is the SQL condition that a pair names a row of the user's.
-func (s *source) isAboutOwn(pairs []foldedFK, alias string, depth int) (string, error) {
-	var ways []string
-	for _, fk := range pairs {
-		target, above := s.cat.table(fk.Table), fmt.Sprintf("p%d", depth)
-		owned, err := s.ownedSQL(target, above, depth+1)
-		if err != nil {
-			return "", err
-		}
-		ways = append(ways, fmt.Sprintf("%s.%s = %s AND %s", alias, quote(fk.By), literalSQL(fk.Word), s.among(fk.held(alias), target, above, fk.Targets, owned)))
-	}
+func (s *source) isAboutOwn(pairs []foldedFK, alias string, depth int) string {
+	above := fmt.Sprintf("p%d", depth)
+	ways := each(pairs, func(fk foldedFK) string {
+		target := s.cat.table(fk.Table)
+		among := s.among(fk.held(alias), target, above, fk.Targets, s.ownedSQL(target, above, depth+1))
 
-	return "(" + strings.Join(ways, " OR ") + ")", nil
+		return fmt.Sprintf("%s.%s = %s AND %s", alias, quote(fk.By), literalSQL(fk.Word), among)
+	})
+
+	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
 // checkPolymorphic refuses pairs that no view can take apart.
-func (v *viewedType) checkPolymorphic() error {
+func (v *viewedType) checkPolymorphic() {
+	refuse := func(format string, args ...any) {
+		v.refusef(v.Table.Name, "polymorphic", "polymorphic: "+format, args...)
+	}
 	for _, column := range sortedKeys(v.Decl.Polymorphic) {
 		p := v.Decl.Polymorphic[column]
 		id, kind, named := v.Table.column(column), v.Table.column(p.By), map[string]bool{}
 		if id == nil || kind == nil {
-			return fmt.Errorf("%s: polymorphic: %s has no columns %s and %s", v.Decl.Type, v.Table.Name, column, p.By)
+			refuse("%s has no columns %s and %s", v.Table.Name, column, p.By)
+
+			continue
 		}
 		for _, word := range sortedKeys(p.Types) {
 			to := p.Types[word]
 			switch target := v.tableOf(to); {
 			case target == nil:
-				return fmt.Errorf("%s: polymorphic: there is no entity type %s", v.Decl.Type, to)
+				refuse("there is no entity type %s", to)
 			case !id.mayPair(target):
-				return fmt.Errorf("%s: polymorphic: %s is %s, which is not what keys of %s are", v.Decl.Type, column, id.Type, to)
+				refuse("%s is %s, which is not what keys of %s are", column, id.Type, to)
 			case named[to]:
-				return fmt.Errorf("%s: polymorphic: %s has two words for %s, and a new row only one", v.Decl.Type, p.By, to)
+				refuse("%s has two words for %s, and a new row only one", p.By, to)
 			case v.Table.column(polymorphicName(column, to)) != nil:
-				return fmt.Errorf("%s: polymorphic: %s has a column %s of its own", v.Decl.Type, v.Table.Name, polymorphicName(column, to))
+				refuse("%s has a column %s of its own", v.Table.Name, polymorphicName(column, to))
 			}
 			named[to] = true
 		}
 	}
-
-	return nil
 }
 
 // alternatives are the view's columns of which a row sets one at most.

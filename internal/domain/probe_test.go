@@ -109,7 +109,8 @@ func TestViewsMadeByAnotherVersion(t *testing.T) {
 	require.NoError(t, domain.Attach(t.Context(), tx, v.Decl, v.SQL))
 	require.Empty(t, outdated())
 	exec(t, tx, `ALTER TABLE pontoon.places RENAME TO piers`)
-	require.Contains(t, outdated(), "run worker domain attach, which would fail: write views: table pontoon.places does not exist")
+	require.Contains(t, outdated(), "run worker domain attach, which would fail: write views: d.yaml:")
+	require.Contains(t, outdated(), ": place: table pontoon.places does not exist")
 }
 
 // A row may name people beside its owner; without a list of them that all may see, it names nobody else.

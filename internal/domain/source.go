@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,65 +34,76 @@ type source struct {
 	shared   map[*catalogTable][]membership // by which several accounts have the rows of a table; empty if all have them, nil if each has its own
 	above    map[*catalogTable]*catalogFK   // of other tables, the foreign key to the rows that theirs belong to
 	notes    []string
-	made     string // the comment of the views' schema, if they are what the declaration says
+	refused  *CheckError // what no view can do
+	made     string      // the comment of the views' schema, if they are what the declaration says
 }
 
 func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if schema, found := cat.emptySchema(); found {
 		return nil, fmt.Errorf("schema %q does not exist or has no tables", schema)
 	}
-	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
+	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}, refused: &CheckError{File: decl.file}}
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
 	}
-	if err := s.convertAsDeclared(); err != nil {
-		return nil, err
-	}
+	s.convertAsDeclared()
 	s.leadAsDeclared()
 	cat.keyPairs()
-	if err := s.findAccounts(); err != nil {
+	s.findAccounts()
+	if err := s.refused.orNil(); err != nil {
 		return nil, err
 	}
+	s.findOwners()
 
-	return s, s.findOwners()
+	return s, s.refused.orNil()
 }
 
-func (s *source) findAccounts() error {
-	if name := s.decl.Source.Accounts; name != "" {
-		if s.accounts = s.cat.named(name); s.accounts == nil {
-			return fmt.Errorf("accounts: %w", s.cat.missing(name))
-		}
-		if len(s.accounts.primary) != 1 {
-			return fmt.Errorf("accounts: %s has no key of one column", name)
-		}
-		s.account = s.accounts.column(s.accounts.primary[0])
+func (s *source) problemf(at, format string, args ...any) {
+	s.refused.addf(s.decl.line(at), format, args...)
+}
 
-		return s.checkLogin()
+// refusef reports a problem with a table at a field of its type.
+func (s *source) refusef(table, field, format string, args ...any) {
+	i := slices.IndexFunc(s.decl.Entities, func(e EntityDecl) bool { return e.Table == table })
+	message := fmt.Sprintf(format, args...)
+	if e := s.entities[table]; e != nil {
+		message = e.Type + ": " + message
+	}
+	s.problemf(fmt.Sprintf("$.entities[%d].%s", i, field), "%s", message)
+}
+
+func (s *source) findAccounts() {
+	if name := s.decl.Source.Accounts; name != "" {
+		switch s.accounts = s.cat.named(name); {
+		case s.accounts == nil:
+			s.problemf("$.source.accounts", "accounts: %s", s.cat.missing(name))
+		case len(s.accounts.primary) != 1:
+			s.problemf("$.source.accounts", "accounts: %s has no key of one column", name)
+		default:
+			s.account = s.accounts.column(s.accounts.primary[0])
+			s.checkLogin()
+		}
+
+		return
 	}
 	if s.decl.Source.Login != "" {
-		return errors.New("login: name accounts, the table that has this column")
+		s.problemf("$.source.login", "login: name accounts, the table that has this column")
 	}
 	for _, t := range s.cat.tables {
 		if c := t.column(s.decl.Owner); c != nil && s.decl.Owner != "" {
 			s.account = c
 
-			return nil
+			return
 		}
 	}
-	for _, e := range s.decl.Entities {
-		if !e.Reference && !e.Everybody {
-			return errors.New("no owner and no accounts: every type is reference: true or everybody: true then")
-		}
+	if slices.ContainsFunc(s.decl.Entities, func(e EntityDecl) bool { return !e.Reference && !e.Everybody }) {
+		s.problemf("$.source", "no owner and no accounts: every type is reference: true or everybody: true then")
 	}
-
-	return nil
 }
 
 // ownedSQL is the SQL condition that a row of the table is the user's and not marked as deleted. alias names the row.
-func (s *source) ownedSQL(t *catalogTable, alias string, depth int) (string, error) {
-	condition, err := s.isOwn(t, alias, depth)
-
-	return strings.Join(append([]string{condition}, s.thereSQL(t, alias)...), " AND "), err
+func (s *source) ownedSQL(t *catalogTable, alias string, depth int) string {
+	return strings.Join(append([]string{s.isOwn(t, alias, depth)}, s.thereSQL(t, alias)...), " AND ")
 }
 
 // thereSQL are the SQL conditions that a row is not marked as deleted, nor one with which it would be deleted.
@@ -102,28 +112,25 @@ func (s *source) thereSQL(t *catalogTable, alias string) []string {
 }
 
 // isOwn follows foreign keys up to a table with an owner column or with memberships.
-func (s *source) isOwn(t *catalogTable, alias string, depth int) (string, error) {
+func (s *source) isOwn(t *catalogTable, alias string, depth int) string {
 	if s.shared[t] != nil {
-		return s.sharedWith(t, alias, depth), nil
+		return s.sharedWith(t, alias, depth)
 	}
 	if fk := s.owningKey(t); fk != nil {
 		parent := s.cat.table(fk.Table)
 		above := fmt.Sprintf("p%d", depth)
-		inner, err := s.ownedSQL(parent, above, depth+1)
-		if err != nil {
-			return "", err
-		}
 
-		return s.among(tuple(alias, fk.Columns), parent, above, fk.Targets, inner), nil
+		return s.among(tuple(alias, fk.Columns), parent, above, fk.Targets, s.ownedSQL(parent, above, depth+1))
 	}
 	if c := s.columns[t]; c != "" {
-		return s.isAccount(alias, c), nil
+		return s.isAccount(alias, c)
 	}
 	if pairs := s.owningPairs(t); len(pairs) > 0 {
 		return s.isAboutOwn(pairs, alias, depth)
 	}
+	s.refusef(t.Name, "table", "no foreign key leads from %s to %s, so nobody owns its rows; set owned_by, members, everybody: true, or reference: true", t.Name, s.ownerWord())
 
-	return "", fmt.Errorf("%s: no foreign key leads to %s, so nobody owns its rows; set owned_by, members, everybody: true, or reference: true", t.Name, s.ownerWord())
+	return "FALSE"
 }
 
 func (s *source) ownerWord() string {
@@ -154,7 +161,7 @@ func quote(name ...string) string { return pgx.Identifier(name).Sanitize() }
 
 // findOwners finds to whom rows belong. Without a declared column, that is the account that they cannot do without: who
 // may be missing (approved by, counted by) owns them only if nobody else does.
-func (s *source) findOwners() error {
+func (s *source) findOwners() {
 	s.columns, s.shared = map[*catalogTable]string{}, map[*catalogTable][]membership{}
 	optional := map[*catalogTable]string{}
 	for _, t := range s.cat.tables {
@@ -163,11 +170,7 @@ func (s *source) findOwners() error {
 		} else if missing != "" {
 			optional[t] = missing
 		}
-		ways, err := s.memberships(t)
-		if err != nil {
-			return err
-		}
-		if ways != nil {
+		if ways := s.memberships(t); ways != nil {
 			s.shared[t] = ways
 		}
 	}
@@ -175,8 +178,6 @@ func (s *source) findOwners() error {
 	maps.DeleteFunc(optional, func(t *catalogTable, _ string) bool { return sure[t] != nil || s.shared[t] != nil })
 	maps.Copy(s.columns, optional)
 	s.above = s.keysLeadingToOwners()
-
-	return nil
 }
 
 // keysLeadingToOwners returns the foreign keys on the shortest ways to rows that name accounts, or are shared by some. Of

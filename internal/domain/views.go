@@ -88,11 +88,12 @@ func (s *source) writeViews(functions []wrappedFunction) (string, error) {
 		data.Used = appendNew(data.Used, s.accounts.Schema)
 	}
 	for i := range s.decl.Entities {
-		v, err := s.newViewedType(&s.decl.Entities[i])
-		if err != nil {
-			return "", err
+		if v := s.newViewedType(&s.decl.Entities[i]); v != nil {
+			data.Types = append(data.Types, v)
 		}
-		data.Types = append(data.Types, v)
+	}
+	if err := s.refused.orNil(); err != nil {
+		return "", err
 	}
 	if t := find(s.cat.tables, func(t *catalogTable) bool { return t.Defers && !t.Beyond }); t != nil {
 		data.Settled = []handOver{{Function: s.function(settle) + "()", Owner: t.Owner}}
@@ -151,49 +152,52 @@ type handOver struct {
 	Accounts        bool // it asks for the user's account
 }
 
-// newViewedType checks a type and collects what its view needs.
-func (s *source) newViewedType(e *EntityDecl) (*viewedType, error) {
+// newViewedType checks a type and collects what its view needs; nil if no view can do that.
+func (s *source) newViewedType(e *EntityDecl) *viewedType {
 	v := &viewedType{source: s, Decl: e, Table: s.cat.table(e.Table)}
-	if err := v.check(); err != nil {
-		return nil, err
+	before := len(s.refused.Problems)
+	if v.check(); len(s.refused.Problems) > before {
+		return nil
 	}
 	v.HandOver = handOver{s.function(v.Table.Name+"_write") + "()", v.Table.Owner, s.account != nil}
 	v.Present, v.There = s.presentSQL(v.Table, "t"), strings.Join(s.thereSQL(v.Table, "t"), " AND ")
 	v.Written, v.ByFunction, v.Restored = len(e.Writes) > 0 || s.mayBeRestored(e) || len(v.Released()) > 0, v.whyByFunction(), v.restoredColumns()
-	var err error
 	if !e.Reference || v.Written && v.ByFunction != "" {
-		v.Owned, err = s.ownedSQL(v.Table, "t", 1)
+		v.Owned = s.ownedSQL(v.Table, "t", 1)
 	}
 	v.noteRemarks()
 
-	return v, err
+	return v
 }
 
 // check refuses what no view can do.
-func (v *viewedType) check() error {
+func (v *viewedType) check() {
 	e, t := v.Decl, v.Table
 	if t == nil {
-		return v.cat.missing(e.Table)
+		v.refusef(e.Table, "table", "%s", v.cat.missing(e.Table))
+
+		return
 	}
 	switch why := v.whyNoView(t); {
 	case why != "":
-		return fmt.Errorf("%s: %s", t.Name, why)
+		v.refusef(t.Name, "table", "%s: %s", t.Name, why)
 	case t.View && len(e.Writes) > 0:
-		return fmt.Errorf("%s: writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", e.Type, t.Name)
+		v.refusef(t.Name, "writes", "writes: %s is itself a view, of which rows are only read; declare an operation for what is to be changed", t.Name)
 	case (e.may(Create) || e.may(Update)) && len(e.Columns) == 0:
-		return fmt.Errorf("%s: writes: no columns; name under columns those that may be written", e.Type)
+		v.refusef(t.Name, "writes", "writes: no columns; name under columns those that may be written")
 	case e.may(Create) && v.createsNobodys(t):
-		return fmt.Errorf("%s: writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both", e.Type)
+		v.refusef(t.Name, "writes", "writes: a row that is created would have no members, and so be nobody's; declare an operation that creates both")
 	case e.Gone != "" && !marksGone(t.column(e.Gone)):
-		return fmt.Errorf("%s: gone: %s is neither a time that may be null nor true or false", e.Type, e.Gone)
-	}
-	for _, name := range e.Columns {
-		if t.column(name) == nil && !slices.Contains(v.combinedColumns(), name) {
-			return fmt.Errorf("%s: columns: column %s does not exist in %s", e.Type, name, t.Name)
+		v.refusef(t.Name, "gone", "gone: %s is neither a time that may be null nor true or false", e.Gone)
+	default:
+		for _, name := range e.Columns {
+			if t.column(name) == nil && !slices.Contains(v.combinedColumns(), name) {
+				v.refusef(t.Name, "columns", "columns: column %s does not exist in %s", name, t.Name)
+			}
 		}
+		v.checkPolymorphic()
+		v.checkEverybody()
 	}
-
-	return errors.Join(v.checkPolymorphic(), v.checkEverybody())
 }
 
 func (s *source) view(t *catalogTable) string { return quote(s.decl.Schema, t.Name) }

@@ -93,10 +93,10 @@ func TestW03SaysWhatIsMissing(t *testing.T) {
 	require.EqualError(t, err, `r.yaml:4: schema "renting_alfred" has no views yet, or no more: run worker domain attach`)
 
 	for writes, said := range map[string]string{
-		"    writes: [update]\n    columns: [titel]\n": "columns: column titel does not exist in loans",
-		"    writes: [create, update, delete]\n":       "writes: no columns; name under columns those that may be written",
+		"    writes: [update]\n    columns: [titel, day]\n": "d.yaml:24: loan: columns: column titel does not exist in loans\nd.yaml:24: loan: columns: column day does not exist in loans",
+		"    writes: [create, update, delete]\n":            "d.yaml:23: loan: writes: no columns; name under columns those that may be written",
 	} {
-		require.EqualError(t, refusedViews(t, tx, strings.Replace(text, "    name: \"loan\"\n", writes, 1)), "write views: loan: "+said)
+		require.EqualError(t, refusedViews(t, tx, strings.Replace(text, "    name: \"loan\"\n", writes, 1)), "write views: "+said)
 	}
 }
 

@@ -74,11 +74,7 @@ func (v *viewedType) Guards() []pointing {
 		target := v.cat.table(fk.Table)
 		rows := v.view(target)
 		if v.entities[fk.Table] == nil {
-			condition, err := v.ownedSQL(target, "p", 1)
-			if err != nil {
-				continue
-			}
-			rows = fmt.Sprintf("%s AS p WHERE %s", target.sql(), condition)
+			rows = fmt.Sprintf("%s AS p WHERE %s", target.sql(), v.ownedSQL(target, "p", 1))
 		}
 		found = append(found, pointing{Into: fromNew(fk.Columns), Was: listed(fk.Columns, "OLD.%s", ", "), Targets: quoteAll(fk.Targets), Target: target, Rows: rows})
 	}
