@@ -50,31 +50,29 @@ type sample struct {
 	values        []string // the most frequent others
 }
 
-// sampleSQL counts the values of columns: how often each stands there, and in how many rows.
+// sampleSQL counts the values of columns: how often each stands there, and in how many rows. Of codes, more rows are looked at: some are
+// rare.
 const sampleSQL = `SELECT i - 1, value, n, rows FROM (
 	SELECT *, sum(n) OVER (PARTITION BY i) AS rows, row_number() OVER (PARTITION BY i ORDER BY coalesce(value, '') = '' DESC, n DESC, value) AS place FROM (
-		SELECT u.i, u.value, count(*) AS n FROM (SELECT * FROM %s LIMIT 10000) AS t, unnest(ARRAY[%s]) WITH ORDINALITY AS u (value, i) GROUP BY 1, 2) AS v) AS v
+		SELECT u.i, u.value, count(*) AS n
+		FROM (SELECT row_number() OVER () <= 1000 AS " first", * FROM (SELECT * FROM %s LIMIT 10000) AS t) AS t, unnest(ARRAY[%s]) WITH ORDINALITY AS u (value, i)
+		WHERE " first" OR i = ANY ($1::int[]) GROUP BY 1, 2) AS v) AS v
 WHERE place <= 200 ORDER BY i, place`
 
-// readSample samples a table: of long texts their beginnings.
+// readSample samples a table, of long texts their beginnings, and reads Django's types if it holds these.
 func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable) error {
 	columns := slices.DeleteFunc(slices.Clone(t.columns), func(c *Column) bool { return !w.tells(t, c) })
 	if len(columns) == 0 {
 		return nil
 	}
 	found := make([]sample, len(columns))
-	texts := strings.Join(each(columns, func(c *Column) string {
-		if c.Kind == KindJSON {
-			return "t." + quote(c.Name) + "::text"
-		}
-
-		return "left(t." + quote(c.Name) + "::text, 100)"
-	}), ", ")
 	var (
 		at, n, rows int
 		value       *string
+		id, name    string
 	)
-	err := eachRow(ctx, tx, "init domain: read rows of "+t.Name, fmt.Sprintf(sampleSQL, t.sql(), texts), nil, []any{&at, &value, &n, &rows}, func() error {
+	texts, codes := t.sampled(columns)
+	err := eachRow(ctx, tx, "init domain: read rows of "+t.Name, fmt.Sprintf(sampleSQL, t.sql(), texts), []any{codes}, []any{&at, &value, &n, &rows}, func() error {
 		s := &found[at]
 		if s.rows = rows; value == nil || *value == "" {
 			s.lacking, s.empty = s.lacking+n, s.empty || value != nil
@@ -84,21 +82,40 @@ func (w *initWriter) readSample(ctx context.Context, tx pgx.Tx, t *catalogTable)
 
 		return nil
 	})
-	for i, c := range columns {
-		if err == nil {
-			w.samples[c] = found[i]
-		}
-	}
-	if err != nil || t.Name != contentTypes || t.lacks([]string{"id", "app_label", "model"}) {
+	if err != nil {
 		return err
 	}
-	var id, name string
+	for i, c := range columns {
+		w.samples[c] = found[i]
+	}
+	if t.Name != contentTypes || t.lacks([]string{"id", "app_label", "model"}) {
+		return nil
+	}
 
 	return eachRow(ctx, tx, "init domain: read types", "SELECT id::text, app_label || '_' || model FROM "+t.sql(), nil, []any{&id, &name}, func() error {
 		w.models[id] = name
 
 		return nil
 	})
+}
+
+// sampled are columns as texts, and the places of the codes among them.
+func (t *catalogTable) sampled(columns []*Column) (texts string, codes []int) {
+	kind, _ := t.loosePair()
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = "t." + quote(c.Name) + "::text"
+		if c.Kind != KindJSON {
+			list[i] = "left(" + list[i] + ", 100)"
+		}
+		if c == kind || isCode(c) {
+			codes = append(codes, i+1)
+		} else {
+			list[i] = `CASE WHEN " first" THEN ` + list[i] + " END"
+		}
+	}
+
+	return strings.Join(list, ", "), codes
 }
 
 // tells reports whether init looks at a column's values: at texts, but for what opens doors, at keys, codes and counts of time, at names in several
@@ -143,6 +160,11 @@ var lastWord = regexp.MustCompile(`\w*$`)
 // oneLetter is the type of a code: yes or no, how somebody pays.
 var oneLetter = regexp.MustCompile(`^character( varying)?\(1\)$`)
 
+// isCode reports whether a column is named like a code, or holds one of a letter.
+func isCode(c *Column) bool {
+	return codedNames.MatchString(snake(c.Name)) || oneLetter.MatchString(c.FullType)
+}
+
 // mostWords is how many words or numbers at most are taken for all that a column may hold, longestWord how long they are.
 const (
 	mostWords   = 12
@@ -152,11 +174,10 @@ const (
 // Lists are the words of columns that only programs close: the status of a row, its kind, and codes of one letter.
 func (e *initEntity) Lists() (lists []string) {
 	for _, c := range e.Table.columns {
-		coded, letter := codedNames.MatchString(snake(c.Name)), oneLetter.MatchString(c.FullType)
 		s, words := e.samples[c], slices.Sorted(slices.Values(e.samples[c].values))
 		long := slices.ContainsFunc(words, func(word string) bool { return utf8.RuneCountInString(word) > longestWord })
-		few := len(words) > 0 && len(words) <= mostWords && s.rows-s.lacking >= 5*len(words) && (coded || len(words) > 1) // where all have paid, a no is still to come
-		closed := few && (coded || letter) && !long && !s.empty && c.FreeText() && !e.Table.unique(c.Name) && !e.Table.references(c)
+		few := len(words) > 0 && len(words) <= mostWords && s.rows-s.lacking >= 5*len(words) && (len(words) > 1 || codedNames.MatchString(snake(c.Name))) // where all have paid, a no is still to come
+		closed := few && isCode(c) && !long && !s.empty && c.FreeText() && !e.Table.unique(c.Name) && !e.Table.references(c)
 		if closed && !e.willBeHidden(c) {
 			lists = append(lists, yamlName(c.Name)+": ["+strings.Join(each(words, yamlText), ", ")+"]")
 		}
