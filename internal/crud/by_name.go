@@ -224,7 +224,9 @@ func rowsNamedLike(ctx context.Context, tx pgx.Tx, e *domain.Entity, words strin
 	if said.sql == "" {
 		return &loaded{}, nil
 	}
-	holds := func(s *statement) string { return said.sql + " LIKE " + s.value(literal(words)) }
+	holds := func(s *statement) string {
+		return plainLetters(said.sql) + " LIKE " + s.value(literal(domain.Plain(words)))
+	}
 
 	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
 }

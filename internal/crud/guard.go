@@ -137,7 +137,8 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 			return len(c.texts) == 1 || slices.ContainsFunc(append(meant.names, text), func(one string) bool { return holdsWords(name(row), one) })
 		}
 	}
-	for _, fits := range []func(map[string]any) bool{exactly, linked, partly} {
+	plainly := func(row map[string]any) bool { return domain.Plain(folded(name(row))) == domain.Plain(folded(text)) }
+	for _, fits := range []func(map[string]any) bool{exactly, plainly, linked, partly} {
 		if some := only(rows, fits); len(some) > 0 {
 			return some
 		}

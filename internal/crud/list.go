@@ -132,11 +132,11 @@ func (l *list) searched() bool { return l.params.Query != "" }
 // row's label and line, including the names of referenced rows.
 func searchedSQL(e *domain.Entity) string {
 	if names := nameColumns(e); len(names) == 1 {
-		return searchable(names[0].SQL())
+		return plainLetters(names[0].SQL())
 	}
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
 
-	return searchable(wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), furthestName))
+	return plainLetters(wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), furthestName))
 }
 
 // wordsSQL is the text of these columns of a row.

@@ -208,7 +208,7 @@ func blank(name string) bool { return strings.TrimSpace(name) == "" }
 // because a row may not be linked. Names of things match whole words; titles also match in part, and with their words in
 // any order.
 func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
-	sql := searchable(c.column.SQL())
+	sql := plainLetters(c.column.SQL())
 	var ways []string
 	for i, text := range c.texts {
 		switch {
@@ -219,12 +219,12 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 		case e.Match != nil:
 			ways = append(ways, sql+" ~* "+s.value(sqlWords(text)))
 		case c.op == opSimilar:
-			ways = append(ways, sql+" ILIKE "+s.value(literal(strings.TrimSpace(text))))
+			ways = append(ways, sql+" LIKE "+s.value(literal(strings.TrimSpace(domain.Plain(text)))))
 		default:
 			ways = append(ways, inAnyOrder(s, sql, text)...)
 		}
 		if c.op == opSimilar && e.Match == nil {
-			ways = append(ways, "word_similarity("+s.value(text)+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
+			ways = append(ways, "word_similarity("+s.value(domain.Plain(text))+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
 		}
 		if i < len(c.found) {
 			ways = append(ways, linkedConditions(s, e.Match, sql, &c.found[i])...)

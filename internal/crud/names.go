@@ -23,9 +23,10 @@ func nameParts(name string) []string {
 // mostParts bounds the words that are looked for one by one: more are no name.
 const mostParts = 8
 
-// inAnyOrder are the ways in which a text may hold a name: as it is written, or with its words in another order.
+// inAnyOrder are the ways in which a text in plain letters may hold a name: as it is written, or with its words in another order.
 func inAnyOrder(s *statement, sql, name string) []string {
-	ways := []string{sql + " ILIKE " + s.value(literal(strings.TrimSpace(name)))}
+	name = domain.Plain(name)
+	ways := []string{sql + " LIKE " + s.value(literal(strings.TrimSpace(name)))}
 	if parts := nameParts(name); len(parts) > 1 && len(parts) <= mostParts {
 		holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
 		ways = append(ways, joinEach(parts, " AND ", holds))
@@ -117,34 +118,38 @@ func wordPattern(name string) string {
 	return "(?:" + forms + ")(?:e?s)?"
 }
 
-// sqlWords is wordPattern for the operator ~*.
+// sqlWords is wordPattern for the operator ~* and a text in plain letters.
 func sqlWords(name string) string {
-	name = strings.TrimSpace(name)
+	name = domain.Plain(strings.TrimSpace(name))
 
 	return wholeWords(name, wordPattern(name))
 }
 
-// wholeWords is a pattern for a name, for the operator ~*. There is no boundary before or after a character that is
-// neither letter nor digit.
-func wholeWords(name, pattern string) string {
+// wholeWords is a pattern for a name, for the operator ~*.
+func wholeWords(name, pattern string) string { return bounded(name, pattern, `\m`, `\M`) }
+
+// holdsWords reports whether a text contains a name as whole words, in whatever letters.
+func holdsWords(text, name string) bool {
+	const edge = `[^\pL\pN_]`
+	name = domain.Plain(name)
+	compiled, err := regexp.Compile(bounded(name, wordPattern(name), `(?:^|`+edge+`)`, `(?:$|`+edge+`)`))
+
+	return err == nil && compiled.MatchString(domain.Plain(text))
+}
+
+// bounded puts what bounds words around a pattern for a name. There is no boundary before or after a character that is neither letter
+// nor digit, nor where words are written without spaces.
+func bounded(name, pattern, before, after string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	last, _ := utf8.DecodeLastRuneInString(name)
-	if isWordRune(first) {
-		pattern = `\m` + pattern
+	if isWordRune(first) && !domain.IsUnspaced(first) {
+		pattern = before + pattern
 	}
-	if isWordRune(last) {
-		pattern += `\M`
+	if isWordRune(last) && !domain.IsUnspaced(last) {
+		pattern += after
 	}
 
 	return pattern
-}
-
-// holdsWords reports whether a text contains a name as whole words.
-func holdsWords(text, name string) bool {
-	const edge = `[^\pL\pN_]`
-	compiled, err := regexp.Compile(`(?i)(?:^|` + edge + `)` + wordPattern(name) + `(?:$|` + edge + `)`)
-
-	return err == nil && compiled.MatchString(text)
 }
 
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -156,7 +156,12 @@ func only[T any](list []T, fits func(T) bool) []T {
 // texts are equal.
 func searchable(sql string) string { return sql + `::text COLLATE "default"` }
 
+// plainLetters is a value as [domain.Plain] has it. Parts of letters are put together again: no kana and no hangul holds another.
+func plainLetters(sql string) string {
+	return `normalize(regexp_replace(translate(lower(normalize(` + searchable(sql) + `, NFKD)), '` + domain.StruckLetters + `', '` + domain.UnstruckLetters + `'), '[\u0300-\u036f]', '', 'g'), NFC)`
+}
+
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// literal is an ILIKE pattern that finds the text anywhere, taken literally.
+// literal is a LIKE pattern that finds the text anywhere, taken literally.
 func literal(text string) string { return "%" + likeEscaper.Replace(text) + "%" }

@@ -3,6 +3,9 @@ package domain
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Fold normalizes a word for comparing names: lower case, words joined by _, each in the singular. "Meal Plans",
@@ -126,4 +129,29 @@ func claim[T comparable](words map[string]T, word string, owner T) T {
 	}
 
 	return owner
+}
+
+// StruckLetters are letters that consist of no other letter and a mark, and UnstruckLetters what people write who lack them.
+const (
+	StruckLetters   = "ıøłđ"
+	UnstruckLetters = "iold"
+)
+
+var unstruck = strings.NewReplacer("ı", "i", "ø", "o", "ł", "l", "đ", "d")
+
+// Plain is a text in small letters without accents and of one width, as it is typed on any keyboard. Marks that tell letters of other
+// alphabets apart, as in ガ and か, stay.
+func Plain(text string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if r >= 0x300 && r <= 0x36f {
+			return -1
+		}
+
+		return r
+	}, unstruck.Replace(strings.ToLower(norm.NFKD.String(text)))))
+}
+
+// IsUnspaced reports whether a letter belongs to a script that sets no spaces between words.
+func IsUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
