@@ -78,9 +78,9 @@ func (in *ReplyInput) withQuestion(text string) string {
 
 var (
 	// questions matches the sentences of a text that end with a question mark, in any script; lastQuestion matches one
-	// at the end of the text. A semicolon is the Greek question mark.
-	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
-	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
+	// at the end of the text. A semicolon is the Greek question mark; a Japanese か needs none.
+	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+(?:[?？؟;፧]|か。)`)
+	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+(?:[?？؟;፧;]|か。)[^\pL\pN]*$`)
 	saves        = regexp.MustCompile(`(?i)\bsave\b`)
 	// day matches a day of a month as many languages write it: "am 2. Dezember". Its period ends no sentence, so dayMark stands
 	// for it while sentences are told apart.
@@ -129,7 +129,7 @@ func namesEach(sentence, offer string) bool {
 	for _, one := range eachDraft.Split(offer, -1) {
 		words, found := namesIn(one), 0
 		for _, word := range words {
-			if slices.ContainsFunc(said, func(full string) bool { return strings.HasPrefix(full, word) }) {
+			if slices.ContainsFunc(said, func(full string) bool { return strings.HasPrefix(full, word) }) || !isEnglish(sentence) && has(sentence, word) {
 				found++
 			}
 		}

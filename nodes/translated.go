@@ -64,9 +64,15 @@ func marked(text string) []string {
 	})
 }
 
-// has reports whether a text has a word, which other letters may follow without a space, but no other digits.
+// has reports whether a text in another language has a word, which other letters may surround without a space, and which may end in
+// other letters: the Ekmek is "ekmeği". Digits are all there, and no others beside them.
 func has(text, word string) bool {
-	return regexp.MustCompile(`(?i)(?:^|\P{N})` + regexp.QuoteMeta(word) + `(?:\P{N}|$)`).MatchString(text)
+	if strings.ContainsFunc(word, unicode.IsNumber) {
+		return regexp.MustCompile(`(?i)(?:^|\P{N})` + regexp.QuoteMeta(word) + `(?:\P{N}|$)`).MatchString(text)
+	}
+	stem := []rune(strings.ToLower(word))
+
+	return strings.Contains(strings.ToLower(text), string(stem[:min(len(stem), max(3, 2*len(stem)/3))]))
 }
 
 // deniesUndo matches what says in some of the languages that users speak that something cannot be taken back.
