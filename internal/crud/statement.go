@@ -156,9 +156,11 @@ func only[T any](list []T, fits func(T) bool) []T {
 // texts are equal.
 func searchable(sql string) string { return sql + `::text COLLATE "default"` }
 
-// plainLetters is a value as [domain.Plain] has it. Parts of letters are put together again: no kana and no hangul holds another.
+// plainLetters is a value as [domain.Plain] has it. Parts of letters are put together again: no kana and no hangul holds another. All
+// rows are looked through, and ASCII needs a tenth of the time; OFFSET has a name by other rows looked up once.
 func plainLetters(sql string) string {
-	return `normalize(regexp_replace(translate(lower(normalize(` + searchable(sql) + `, NFKD)), '` + domain.StruckLetters + `', '` + domain.UnstruckLetters + `'), '[\u0300-\u036f]', '', 'g'), NFC)`
+	return `(SELECT CASE WHEN octet_length(v) = char_length(v) THEN lower(v) ELSE normalize(regexp_replace(translate(lower(normalize(v, NFKD)), '` +
+		domain.StruckLetters + `', '` + domain.UnstruckLetters + `'), '[\u0300-\u036f]', '', 'g'), NFC) END FROM (SELECT ` + searchable(sql) + ` OFFSET 0) AS said (v))`
 }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
