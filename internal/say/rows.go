@@ -105,6 +105,9 @@ func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, w
 		if slices.Contains(used, name) && (to == forPerson || !cutShort(def, name, shown[name], line)) {
 			continue
 		}
+		if slices.Contains(used, domain.Labelled(name)) && strings.Contains(line, clean.Value(shown[name])) { // a template says whom it is about
+			continue
+		}
 		line += t.fact(def, name, shown, to)
 	}
 
@@ -130,7 +133,7 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 	}
 	if inner, labels := strings.CutPrefix(name, "_"); labels {
 		column, isLabel := strings.CutSuffix(inner, "_label")
-		if to == forModel && isLabel || slices.Contains(to.template(def).Columns(), column) {
+		if to == forModel && isLabel {
 			return ""
 		}
 

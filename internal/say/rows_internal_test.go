@@ -64,6 +64,8 @@ func TestLinesAskForReferences(t *testing.T) {
 		require.Equal(t, "S-5 lent to Anna since 2026-11-26", (&Teller{}).lineOf(def, row, reader))
 	}
 	require.Equal(t, "S-5 lent to Anna since 2026-11-26 (piece_1)", (&Teller{}).lineOf(def, row, forModel))
+	row["_piece_id_label"] = "Etude"
+	require.Equal(t, "S-5 lent to Anna since 2026-11-26 piece:Etude", (&Teller{}).lineOf(def, row, forReply), "a template that shows a ref tells nobody else which row it is")
 	def.Columns = append(def.Columns, column("tx_guid", other))
 	row["tx_guid"], row["_tx_guid_label"] = "singer_2", "Rent"
 	require.Contains(t, (&Teller{}).lineOf(def, row, forReply), " tx:Rent", "nobody says guid")
