@@ -11,6 +11,9 @@ import (
 )
 
 var (
+	// ErrEncoding says that the database cannot hold every character.
+	ErrEncoding = errors.New("the database must be encoded in UTF8: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0")
+
 	// ErrNoAnswer says that the database of the given address cannot be reached or refuses the login.
 	ErrNoAnswer = errors.New("the database does not answer: start it or correct DATABASE_URL")
 

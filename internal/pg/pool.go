@@ -56,7 +56,7 @@ type Config struct {
 }
 
 // Open connects and checks the server: its version, and that pgvector exists or can be created. Errors: [ErrNoAnswer],
-// [ErrServerTooOld], [ErrVectorMissing], [ErrVectorTooOld]. The caller closes the pool.
+// [ErrEncoding], [ErrServerTooOld], [ErrVectorMissing], [ErrVectorTooOld]. The caller closes the pool.
 func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	poolConfig, err := config.pool()
 	if err != nil {
@@ -152,11 +152,12 @@ type serverFacts struct {
 	// elsewhere are schemas other than public that contain one of our extensions, because another program put it there.
 	elsewhere []string
 	version   int
+	encoding  string
 	vector    string
 }
 
 const serverFactsSQL = `
-	SELECT current_setting('server_version_num')::int,
+	SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
 	       coalesce((SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	                (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'), ''),
 	       ARRAY(SELECT DISTINCT n.nspname::text FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
@@ -170,7 +171,7 @@ func readServerFacts(ctx context.Context, config *pgx.ConnConfig) (serverFacts, 
 	defer conn.Close(context.WithoutCancel(ctx))
 
 	var facts serverFacts
-	if err := conn.QueryRow(ctx, serverFactsSQL).Scan(&facts.version, &facts.vector, &facts.elsewhere); err != nil {
+	if err := conn.QueryRow(ctx, serverFactsSQL).Scan(&facts.version, &facts.encoding, &facts.vector, &facts.elsewhere); err != nil {
 		return serverFacts{}, noAnswer(ctx, err)
 	}
 
@@ -181,6 +182,8 @@ func (f serverFacts) check() error {
 	switch {
 	case f.version < minServerVersion:
 		return fmt.Errorf("%w (it is %d)", ErrServerTooOld, f.version/10000)
+	case f.encoding != "UTF8":
+		return fmt.Errorf("%w (it is %s)", ErrEncoding, f.encoding)
 	case f.vector == "":
 		return ErrVectorMissing
 	case tooOld(f.vector):

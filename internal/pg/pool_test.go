@@ -1,9 +1,12 @@
 package pg_test
 
 import (
+	"context"
+	"net/url"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
@@ -38,6 +41,24 @@ func TestOpen(t *testing.T) {
 		var level, date, odd string
 		require.NoError(t, open(t, url).QueryRow(t.Context(), `SELECT current_setting('transaction_isolation'), '2026-12-31'::date::text, '\S'`).Scan(&level, &date, &odd))
 		require.Equal(t, []string{"read committed", "2026-12-31", `\S`}, []string{level, date, odd})
+	})
+
+	t.Run("AnEncodingWithoutEveryCharacter", func(t *testing.T) {
+		t.Parallel()
+
+		name := "alfred_test_ascii_" + uuid.NewString()[:8]
+		server := open(t, dbtest.Server(t))
+		_, err := server.Exec(t.Context(), `CREATE DATABASE `+name+` ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			_, err := server.Exec(context.WithoutCancel(t.Context()), `DROP DATABASE `+name)
+			require.NoError(t, err)
+		})
+		address, err := url.Parse(dbtest.Server(t))
+		require.NoError(t, err)
+		address.Path = name
+		_, err = pg.Open(t.Context(), pg.Config{URL: address.String()})
+		require.ErrorIs(t, err, pg.ErrEncoding)
 	})
 
 	t.Run("NothingAnswers", func(t *testing.T) {
