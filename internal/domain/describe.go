@@ -157,6 +157,15 @@ func (c *Column) describeType(e *Entity) string {
 	return cmp.Or(typeWords[c.Type], kindWords[c.Kind], c.Form, string(c.Kind))
 }
 
+// Written is how values are written that are texts in a form of their own, "" for all others.
+func (c *Column) Written() string {
+	if c.Type == "interval" {
+		return lengthOfTime
+	}
+
+	return c.Form
+}
+
 const lengthOfTime = "length of time (1 day 02:30:00)"
 
 var (

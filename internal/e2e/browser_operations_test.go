@@ -123,7 +123,7 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 		INSERT INTO "Members" VALUES ('ROW', 1, 'Ada', 'Oar');
 		INSERT INTO "Fees" ("UserCode", "MemberNo", "FeeYear", "DueDate", "Season", "Hours")
 			VALUES ('ROW', 1, 2026, '2026-03-31', '[2026-01-01,2026-02-01)', '["2026-03-31 18:00","2026-03-31 18:40")')`)
-	d := testfactory.Views(t, c.pool, "oars", strings.NewReplacer("\n  - type: fee\n", "\n  - type: fee\n    writes: [create]\n    columns: [member_key, \"FeeYear\", \"DueDate\"]\n")).Domain
+	d := testfactory.Views(t, c.pool, "oars", strings.NewReplacer("\n  - type: fee\n", "\n  - type: fee\n    writes: [create]\n    columns: [member_key, \"FeeYear\", \"DueDate\", \"Season\"]\n")).Domain
 	c.exec(`INSERT INTO oars_alfred.alfred_accounts VALUES ($1, 'ROW')`)
 	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
 	ada := h.guest("ada")
@@ -134,6 +134,9 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	h.requireRows(t, b.eval(`Intl.DateTimeFormat().resolvedOptions().timeZone`), `SELECT timezone FROM users WHERE name = 'ada'`) // names of rows have the times of their columns
 	require.Equal(t, "Fee|Member|Due date|Member no|Fee year|Season|Hours", b.eval(`[...document.querySelectorAll("#row-table th[data-column]")].map((e) => e.textContent.trim()).join("|")`))
 	require.Equal(t, "Jan 1 – 31, 2026|Mar 31, 2026, 6:00 – 6:40 PM", b.eval(`[...document.querySelectorAll("#row-table tbody td")].slice(-2).map((e) => e.textContent.replace(/\s/g, " ")).join("|")`))
+	b.click("#new-row")
+	b.shows("dialog[open] small", "range of dates ([2026-01-01,2026-02-01): its end excluded)")
+	b.click("dialog[open] .icon-button")
 	file := filepath.Join(t.TempDir(), "fees.csv")
 	require.NoError(t, os.WriteFile(file, []byte("Member,FeeYear,Due date\nAda Oar,2027,2027-03-31\n"), 0o600))
 	b.click("#import-rows")

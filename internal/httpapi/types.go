@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strings"
 
 	"alfred/internal/domain"
 )
@@ -89,6 +90,15 @@ func listColumns(entity *domain.Entity) []string {
 	return columns
 }
 
+// help is a column's comment, and how its values are written where nobody knows that.
+func help(c *domain.Column) string {
+	if form := c.Written(); form != "" && c.Writable {
+		return strings.TrimPrefix(c.Comment+"; "+form, "; ")
+	}
+
+	return c.Comment
+}
+
 func fields(entity *domain.Entity) []rowField {
 	list := []rowField{}
 	for _, column := range entity.Columns {
@@ -96,7 +106,7 @@ func fields(entity *domain.Entity) []rowField {
 			continue
 		}
 		field := rowField{
-			Name: column.Name, Kind: column.Kind, Element: column.Elem, Options: column.Enum, Comment: column.Comment,
+			Name: column.Name, Kind: column.Kind, Element: column.Elem, Options: column.Enum, Comment: help(column),
 			Required: !column.Nullable && !column.HasDefault, Writable: column.Writable,
 		}
 		if column.FK != nil && column.FK.Entity != nil {
