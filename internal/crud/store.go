@@ -222,9 +222,13 @@ func andMore(names []string, all int) string {
 	return text
 }
 
-// InShort names the first few labels and counts the rest of all; without labels, they are drafts.
+// InShort names the first few labels and counts the rest of all, unless that is one; without labels, they are drafts.
 func InShort(labels []string, all int) string {
-	shown, between, last := labels[:min(len(labels), maxTold)], ", ", " and "
+	most := maxTold
+	if all == most+1 {
+		most = all
+	}
+	shown, between, last := labels[:min(len(labels), most)], ", ", " and "
 	if slices.ContainsFunc(shown, func(label string) bool { return strings.Contains(label, ",") }) {
 		between, last = "; ", "; and "
 	}

@@ -21,10 +21,12 @@ func TestNamesTheFirstAndCountsTheRest(t *testing.T) {
 		{[]string{"Soup"}, 1, "Soup"},
 		{[]string{"Soup", "Pie"}, 2, "Soup and Pie"},
 		{[]string{"Soup", "Pie", "Stew"}, 3, "Soup, Pie and Stew"},
-		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and 1 more"},
+		{[]string{"Soup", "Pie", "Stew", "Salad"}, 4, "Soup, Pie, Stew and Salad"},
+		{[]string{"Soup", "Pie", "Stew", "Salad"}, 5, "Soup, Pie, Stew and 2 more"},
+		{[]string{"Soup", "Pie", "Stew"}, 4, "Soup, Pie, Stew and 1 more"},
 		{[]string{"Soup"}, 3, "Soup and 2 more"},
 		{[]string{"Soup, hot", "Pie"}, 2, "Soup, hot; and Pie"},
-		{[]string{"Soup, hot", "Pie", "Stew", "Salad"}, 4, "Soup, hot; Pie; Stew; and 1 more"},
+		{[]string{"Soup, hot", "Pie", "Stew", "Salad"}, 5, "Soup, hot; Pie; Stew; and 2 more"},
 	} {
 		require.Equal(t, c.want, crud.InShort(c.labels, c.all))
 	}
