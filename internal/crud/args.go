@@ -33,7 +33,7 @@ type orderArgs struct {
 }
 
 func (o *orderArgs) check() *Error {
-	o.OrderDir = keyword(o.OrderDir)
+	o.OrderDir = folded(o.OrderDir)
 	switch {
 	case o.Limit < 0:
 		return fail(CodeBadArgument, "limit has to be at least 1.")
@@ -195,9 +195,6 @@ func parse(call vocab.Call, into any) *Error {
 
 	return nil
 }
-
-// keyword is a keyword as it is declared, however a model writes it.
-func keyword(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // readsOnly is the verb of a call that writes nothing.
 const readsOnly domain.Verb = ""

@@ -105,7 +105,7 @@ func writtenFilters(filter registry.Filter) ([]registry.Filter, *Error) {
 		case parts == nil || severalConditions.MatchString(parts[4]):
 			return nil, failColumn(CodeBadFilter, filter.Field, `%s takes a list of conditions that one row meets, each a text of its own: ["state = open", "due_on < 2026-02-01"].`, filter.Op)
 		default:
-			op := cmp.Or(parts[2], strings.ReplaceAll(keyword(parts[3]), " ", "_"))
+			op := cmp.Or(parts[2], strings.ReplaceAll(folded(parts[3]), " ", "_"))
 			filters = append(filters, registry.Filter{Field: parts[1], Op: op, Value: writtenValue(op, parts[4])})
 		}
 	}

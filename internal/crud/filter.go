@@ -41,7 +41,7 @@ var otherOps = map[string]string{"==": opEqual, "<>": opNotEqual, "not in": opNo
 
 // spelled is a filter with its operator as it is written here.
 func spelled(filter registry.Filter) registry.Filter {
-	filter.Op = cmp.Or(otherOps[keyword(filter.Op)], keyword(filter.Op))
+	filter.Op = cmp.Or(otherOps[folded(filter.Op)], folded(filter.Op))
 
 	return filter
 }

@@ -126,6 +126,7 @@ func sameThing(e *domain.Entity, a, b map[string]any) bool {
 	})
 }
 
+// folded is a text for comparisons, however people and models write it.
 func folded(value any) string {
 	if value == nil {
 		return ""

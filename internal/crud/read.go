@@ -36,7 +36,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 		return nil, err
 	}
 	var err *Error
-	op.sel, err = selected(s.entity, keyword(op.args.Detail), op.args.Columns)
+	op.sel, err = selected(s.entity, folded(op.args.Detail), op.args.Columns)
 	for _, filter := range op.args.allFilters() {
 		op.show(filter.Field)
 	}

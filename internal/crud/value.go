@@ -53,7 +53,7 @@ func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 
 func boolText(c *domain.Column, value any) (string, *Error) {
 	if text, ok := value.(string); ok {
-		value = keyword(text)
+		value = folded(text)
 	}
 	switch value {
 	case true, "true", "yes", json.Number("1"):

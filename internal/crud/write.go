@@ -33,14 +33,8 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 	}
 	var err *Error
 	op.args.Data, err = op.args.oneForm(s.entity, op.args.Data, "db_update takes its change once.")
-	if err != nil {
-		return nil, err
-	}
-	if len(op.args.Data) == 0 {
-		return nil, fail(CodeBadArgument, "set or clear has to name at least one column.")
-	}
 
-	return op, nil
+	return op, err
 }
 
 func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
