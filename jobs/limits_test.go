@@ -117,6 +117,13 @@ func (m budgeted) Think(v *view.View) nodes.ThinkInput {
 	return in
 }
 
+func (m budgeted) Reply(v *view.View) nodes.ReplyInput {
+	in := m.Prompts.Reply(v)
+	in.Persona += m.note
+
+	return in
+}
+
 func (m budgeted) Compress(v *view.View) nodes.CompressInput {
 	in := m.Prompts.Compress(v)
 	in.Persona += fmt.Sprint(m.note, " ", v.Turn.Number-1) // an identical request would be answered from storage
@@ -127,7 +134,17 @@ func (m budgeted) Compress(v *view.View) nodes.CompressInput {
 func TestPromptTooLongIsTriedShorter(t *testing.T) {
 	t.Parallel()
 
-	for name, always := range map[string]bool{"Fits": false, "NeverFits": true} {
+	for name, c := range map[string]struct {
+		node   string
+		always bool
+		code   string
+		reply  string
+	}{
+		"Fits":           {node: "think"},
+		"NeverFits":      {node: "think", always: true, code: "context_overflow"},
+		"ReplyFits":      {node: "reply", reply: "Hello, "},
+		"ReplyNeverFits": {node: "reply", always: true, reply: "reply from facts"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -135,12 +152,12 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 			h.config.Tight = budgeted{h.prompts, " (tight)"}
 			var tight int
 			h.model.before = func(_ context.Context, req *llm.Request) error {
-				if req.Node != "think" {
+				if req.Node != c.node {
 					return nil
 				}
 				if strings.Contains(req.System+req.Messages[0].Content, "(tight)") {
 					tight++
-					if !always {
+					if !c.always {
 						return nil
 					}
 				}
@@ -150,12 +167,13 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 			h.start()
 			turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
 			require.Equal(t, 1, tight, "once")
-			if !always {
-				require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+			if c.code != "" {
+				require.Equal(t, c.code, *turn.ErrorCode)
 
 				return
 			}
-			require.Equal(t, "context_overflow", *turn.ErrorCode)
+			require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+			require.Contains(t, *turn.Reply, c.reply)
 		})
 	}
 }

@@ -135,8 +135,8 @@ func (s *state) addDone(done *nodes.Done, made *view.Acted) {
 	}
 }
 
-// run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must
-// hear of it.
+// run streams the reply. If the model stays unreachable or even the shortest prompt is too long, only its wording is lost: the
+// work is done, and the user must hear of it.
 func (r *reply) run(ctx context.Context, rec *recorder) error {
 	if r.code {
 		return r.clean(ctx)
@@ -157,11 +157,11 @@ func (r *reply) run(ctx context.Context, rec *recorder) error {
 	return r.clean(ctx)
 }
 
-// isLastTry reports whether an error says that the model is unreachable and will not be asked again.
+// isLastTry reports whether an error of the model's is one after which it will not be asked again.
 func (r *reply) isLastTry(ctx context.Context, err error) bool {
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok || !failed.Transient() {
-		return false
+		return ok && failed.Kind == llm.KindContextOverflow && r.s.isShortest()
 	}
 
 	return errors.Is(context.Cause(ctx), errDeadline) || judge(err, r.s.d.attempt, r.s.d.snoozes).verdict == verdictFail

@@ -45,16 +45,20 @@ func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) (s *state, err er
 // shorten has the next prompt be shorter, false if it cannot be: first one that continues no conversation, then one with
 // smaller budgets.
 func (s *state) shorten() bool {
-	switch tight := s.runner.Tight; {
+	switch {
+	case s.isShortest():
+		return false
 	case s.Continues() != nil:
 		s.Round = nil
-	case tight != nil && s.prompts != tight:
-		s.prompts = tight
 	default:
-		return false
+		s.prompts = s.runner.Tight
 	}
 
 	return true
+}
+
+func (s *state) isShortest() bool {
+	return s.Continues() == nil && (s.runner.Tight == nil || s.prompts == s.runner.Tight)
 }
 
 // decision returns an empty decision of the state's node.

@@ -14,7 +14,8 @@ import (
 )
 
 // Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces
-// it; only retryable errors and a script's end are returned.
+// it; only retryable errors, a prompt that is too long and a script's end
+// are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	out, err := ask(ctx, model, question[ReplyOutput]{
 		node: vocab.NodeReply, frame: in.Frame, input: in, onDelta: func(int) func(string) { return cleaning(in.OnDelta) },
@@ -38,7 +39,8 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	case err == nil:
 		out.Text = in.withQuestion(in.Done.alsoUndo(in.withNames(out.Text)))
 		return out, nil
-	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
+	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindContextOverflow,
+		kind == llm.KindScriptExhausted:
 		return nil, err
 	default:
 		return in.WithoutModel(), nil
