@@ -50,14 +50,18 @@ type order struct {
 	desc bool
 }
 
-var orderForm = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?$`)
+var (
+	orderForm = regexp.MustCompile(`(?i)^(.+?)(?:\s+(asc|desc))?$`)
+	// lowerForm matches the beginning of a range, by which ranges are ordered anyway, or a name in lower case.
+	lowerForm = regexp.MustCompile(`(?i)^lower\(([^()]+)\)$`)
+)
 
 // orders are the columns that order_by names, as SQL does; order_dir is the direction of those that say none.
 func (o *orderArgs) orders() []order {
 	var list []order
 	for one := range strings.SplitSeq(o.OrderBy, ",") {
 		if parts := orderForm.FindStringSubmatch(strings.TrimSpace(one)); parts != nil {
-			list = append(list, order{parts[1], strings.EqualFold(cmp.Or(parts[2], o.OrderDir), "desc")})
+			list = append(list, order{lowerForm.ReplaceAllString(parts[1], "$1"), strings.EqualFold(cmp.Or(parts[2], o.OrderDir), "desc")})
 		}
 	}
 

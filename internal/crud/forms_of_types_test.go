@@ -137,6 +137,7 @@ func TestRangesAreCountedByTheirBeginningAndLength(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, want, string(got), call)
 	}
+	require.Equal(t, "Bob", b.rows(b.ok("read", vocab.ToolRead, `{"table": "stays", "filters": [{"field": "at", "op": "is_not_null"}], "order_by": "lower(at) desc"}`))[0]["name"])
 	for _, column := range []string{"seats", "free", "upper(seats) - lower(seats)", "lower(name)", "lower(at)"} {
 		b.refused("analyze", vocab.ToolAnalyze, `{"table": "stays", "aggregates": [{"fn": "sum", "column": "`+column+`"}]}`, crud.CodeBadArgument)
 	}
