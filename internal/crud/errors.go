@@ -123,6 +123,17 @@ func (f faults) one() *Error {
 	return failColumn(f[0].Code, f[0].Column, "%s", strings.Join(messages, " "))
 }
 
+// otherOrder says that calls may have to be made in another order, as those that move each appointment into the time of the next one.
+func (d *decision) otherOrder(fault *Error, at int) string {
+	failed := d.steps[at]
+	more := slices.ContainsFunc(d.steps[at+1:], func(s *step) bool { return s.call.Tool == vocab.ToolUpdate && s.entity == failed.entity })
+	if !more || failed.call.Tool != vocab.ToolUpdate || fault.Code != CodeViolation && fault.Code != CodeConflict {
+		return ""
+	}
+
+	return " Calls are carried out in their order: if a later one would make room, put it first."
+}
+
 // callError says which call of a decision failed, and on which type.
 type callError struct {
 	index  int

@@ -339,6 +339,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if !ok {
 		return err
 	}
+	fault.Message += d.otherOrder(fault, at.index)
 	d.journal, d.approval = &journal{}, nil // nobody is asked about a decision that has failed
 	for i, s := range d.steps {
 		s.result = Result{}

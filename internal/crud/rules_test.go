@@ -143,6 +143,12 @@ func TestExclusionsNameWhatIsInTheWay(t *testing.T) {
 	refused(vocab.ToolCreate, `{"table": "bookings", "data": `+booked("Review", "11:30", "12:30")+`}`, overlaps)
 	b.ok("write", vocab.ToolCreate, `{"table": "bookings", "data": `+booked("Review", "10:00", "11:00")+`}`)
 	refused(vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "title", "op": "=", "value": "Review"}], "set": [{"column": "startsAt", "value": "2026-01-02T09:45:00Z"}]}`, overlaps+" In the way: Standup.")
+	moved := func(title, from, to string) vocab.Call {
+		return call(vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "title", "op": "=", "value": "`+title+`"}], "data": `+booked(title, from, to)+`}`)
+	}
+	require.Equal(t, overlaps+" In the way: Review. Calls are carried out in their order: if a later one would make room, put it first.",
+		b.decide("write", moved("Standup", "09:15", "10:15"), moved("Review", "10:15", "11:00")).Results[0].ErrorMessage)
+	require.Empty(t, b.decide("write", moved("Review", "10:15", "11:00"), moved("Standup", "09:15", "10:15")).Results[0].ErrorMessage)
 }
 
 // A deferred rule is attributed to the call that broke it, and a violation that the call itself fixes does not count.
