@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/internal/answer"
+	"alfred/internal/vocab"
 )
 
 // How the calls of a plan become its steps.
@@ -53,6 +54,25 @@ func (o *ThinkOutput) shareCalls(in *ThinkInput) {
 		}
 		o.Steps[at-1].Calls = append(o.Steps[at-1].Calls, raw)
 	}
+	o.Steps = in.sorted(o.Steps)
+}
+
+// sorted gives calls of both kinds in one step that only looks, to count and to read, a step for each kind: of one, Act would make
+// only some of them.
+func (in *ThinkInput) sorted(steps []Step) (sorted []Step) {
+	for _, step := range steps {
+		own := []Step{step}
+		if in != nil && (step.Type == vocab.StepRead || step.Type == vocab.StepAnalyze) {
+			apart := in.stepsOf(step.Calls)
+			other := slices.ContainsFunc(apart, func(s Step) bool { return s.Type != step.Type })
+			if other && !slices.ContainsFunc(apart, func(s Step) bool { return s.Type == vocab.StepWrite || s.Subdomain == "" }) {
+				own = apart
+			}
+		}
+		sorted = append(sorted, own...)
+	}
+
+	return sorted
 }
 
 // stepsOf returns the plan that consists of these calls: what a call does determines its step. Consecutive calls in one

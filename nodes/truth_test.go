@@ -283,6 +283,22 @@ func TestStepIsDescribedByItsCalls(t *testing.T) {
 	require.Equal(t, "Read the vases with colour = blue", out.Steps[0].Description)
 }
 
+// What counts and what reads are two steps, though the plan has them in one: neither was done as it was written.
+func TestCallsOfTwoKindsAreTwoSteps(t *testing.T) {
+	t.Parallel()
+	in := thinkInput()
+	in.Homes = map[string]nodes.Home{"vases": {Subdomain: "pots", Plural: "vases"}}
+	in.Subdomains = append(in.Subdomains, "pots")
+	for _, kind := range []string{"read", "analyze"} {
+		out, err := nodes.Think(t.Context(), says(`{"goal":"g","decision":"plan","steps":[{"type":"`+kind+`","subdomain":"pots","description":"Both.","refs":[],"needs":"refs"}],"questions":[],
+			"calls":[{"step":1,"tool":"db_analyze","table":"vases","how":"count","filters":[]},{"step":1,"tool":"db_read","table":"vases","filters":[{"field":"colour","op":"=","value":"blue"}]}]}`), in)
+		require.NoError(t, err)
+		require.Len(t, out.Steps, 2)
+		require.Equal(t, "analyze read", out.Steps[0].Type+" "+out.Steps[1].Type)
+		require.Len(t, out.Steps[1].ReadyCalls(), 1)
+	}
+}
+
 // A weekday that its date does not have is doubted, in the words with which a model can mend it.
 func TestReplyWeekdaysAreThoseOfTheCalendar(t *testing.T) {
 	t.Parallel()
