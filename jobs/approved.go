@@ -13,6 +13,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/domain"
 	"alfred/internal/vocab"
 	"alfred/nodes"
 )
@@ -107,8 +108,13 @@ type yes struct {
 	unsaid   []nodes.Step       // what the plan would write beside the yes, of which the message says nothing
 }
 
-// wantsMore reports whether there may be more in the message than its yes.
-func (y *yes) wantsMore() bool { return y.asked.chosen == "" && len(wordsIn(y.s.Turn.Message)) > 1 }
+// saysMore reports whether there may be more in the message than the yes to a question. Some scripts set no spaces, but a yes alone is
+// as short in them.
+func (s *state) saysMore(asked *question) bool {
+	words := wordsIn(s.Turn.Message)
+
+	return asked.chosen == "" && (len(words) > 1 || len(words) == 1 && len([]rune(words[0])) > 2 && strings.ContainsFunc(words[0], domain.IsUnspaced))
+}
 
 // steps are those of the turn.
 func (y *yes) steps() []nodes.Step {
@@ -233,6 +239,61 @@ func (u *understand) setsOtherwise(asked *question) bool {
 		return slices.ContainsFunc(step.ReadyCalls(), func(call vocab.Call) bool {
 			return slices.ContainsFunc(asked.Calls, func(c crud.ApprovedCall) bool { return u.s.mayRepeat(call, c.Call) && u.s.otherValue(call, c.Call) })
 		})
+	})
+}
+
+// wantsFewer reports whether the plan beside a yes names, of the rows that the user was asked about, only some, and has nothing else that
+// the message may say, unless it says these rows: "yes, but only the first" is no plain yes, whatever a model makes of it.
+func (u *understand) wantsFewer(asked *question) bool {
+	if u.out.Think == nil || !u.s.saysMore(asked) {
+		return false
+	}
+	all, wanted, others := map[string]int{}, map[string][]string{}, false
+	for _, c := range asked.Calls {
+		all[c.Tool+c.EntityType] += len(c.Keys)
+	}
+	for _, step := range u.out.Think.Steps {
+		for _, call := range step.ReadyCalls() {
+			kind, rows := u.s.namedOf(asked, call)
+			wanted[kind] = append(wanted[kind], rows...)
+			others = others || len(rows) == 0 && call.Tool != vocab.ToolRead
+		}
+	}
+	for kind, rows := range wanted {
+		if len(rows) > 0 && len(rows) < all[kind] {
+			return !others || slices.ContainsFunc(rows, u.says)
+		}
+	}
+
+	return false
+}
+
+// namedOf are the rows that a planned call names, by their refs or names, of those that a question is about; none if it is another wish
+// or selects rows otherwise.
+func (s *state) namedOf(asked *question, call vocab.Call) (kind string, rows []string) {
+	at := slices.IndexFunc(asked.Calls, func(c crud.ApprovedCall) bool { return s.mayRepeat(call, c.Call) })
+	if at < 0 || !s.repeatsApproved(call, asked) {
+		return "", nil
+	}
+	refs, _ := changedRows(s.runner.Domain, call)
+	for _, ref := range refs {
+		if e := s.Scene(true).ByRef[ref]; e != nil && e.EntityID != nil && slices.Contains(asked.Calls[at].Keys, *e.EntityID) {
+			rows = append(rows, ref)
+		}
+	}
+	for _, names := range s.namesOfRows(call) {
+		rows = append(rows, names...)
+	}
+
+	return asked.Calls[at].Tool + asked.Calls[at].EntityType, rows
+}
+
+// says reports whether the message says a row, given by its ref or name.
+func (u *understand) says(row string) bool {
+	message := domain.Plain(u.s.Turn.Message)
+
+	return strings.Contains(message, domain.Plain(u.s.Scene(true).RefNames().Unref(row))) || slices.ContainsFunc(u.out.Mentions, func(m nodes.Mention) bool {
+		return m.Ref == row && m.Text != "" && strings.Contains(message, domain.Plain(m.Text))
 	})
 }
 

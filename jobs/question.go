@@ -95,7 +95,7 @@ func askedBy(ask *nodes.AskUser, in acted) *question {
 const noWords = `no+|nope|nah|stopp?|hay[ıi]r|não|nee|nei|nein|nej|nie|non|нет|ні|いいえ|不|不要|아니요`
 
 // saysNo matches an option that says no, and perhaps more.
-var saysNo = regexp.MustCompile(`(?i)^\s*(?:` + noWords + `)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，。]|\s-|$)`)
+var saysNo = regexp.MustCompile(`(?i)^\s*(?:` + noWords + `)(?:,? (?:thanks|thank you|danke|merci|gracias))?\s*(?:[,.;:!–—，、。،]|\s-|$)`)
 
 // optionID is the number of a model's option, except that the first one that says no has the id of every No: a click on
 // it is no permission.

@@ -130,7 +130,7 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	if err != nil {
 		return nil, err
 	}
-	if u.setsOtherwise(a) {
+	if u.setsOtherwise(a) || u.wantsFewer(a) {
 		u.out.Intent = "answer"
 	}
 	c.permitted = permit(u.out.Intent, a).Allowed
@@ -139,7 +139,7 @@ func (u *understand) consent(ctx context.Context, c *commit) (approved []nodes.S
 	}
 
 	y := &yes{s: u.s, asked: a, mentions: u.out.Mentions, in: u.in.Plan, plan: u.out.Think}
-	if u.in.Plan == nil && y.wantsMore() { // Think is asked for the plan
+	if u.in.Plan == nil && u.s.saysMore(a) { // Think is asked for the plan
 		u.out.Quick = nil
 
 		return nil, nil

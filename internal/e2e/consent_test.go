@@ -461,7 +461,7 @@ func TestAYesAloneWritesWhatWasAskedAbout(t *testing.T) {
 // Whoever says no anywhere in the message has not said yes, whatever a model makes of it.
 func TestANoIsNoYesWhereverItStands(t *testing.T) {
 	t.Parallel()
-	for _, no := range []string{"STOP i was joking!!! no!!", "No, leave them", "Was? Nein!", "wait\nnon", "no the other one", "nein die andere!!", "hayir digeri", "não esse não", "wait not that"} {
+	for _, no := range []string{"STOP i was joking!!! no!!", "No, leave them", "Was? Nein!", "wait\nnon", "no the other one", "nein die andere!!", "hayir digeri", "não esse não", "wait not that", "いいえ、やめて", "不，别删"} {
 		t.Run(no, func(t *testing.T) {
 			t.Parallel()
 			c := converse(t, emptiesTheFreezer+`

@@ -97,3 +97,38 @@ func TestThePageTellsOfPartsAlone(t *testing.T) {
 	b.shows(".turn .wrote", "Changed butter")
 	b.requireNoTrouble()
 }
+
+// A yes to less is no plain yes, in whatever language and whatever a model makes of it: the plan beside it says what is meant.
+func TestV02AYesToFewerRowsIsNoPlainYes(t *testing.T) {
+	t.Parallel()
+	for message, which := range map[string]string{
+		"sí, pero solo la primera":                    `{field: id, op: "=", value: inv_1}`,
+		"いいえ、鶏肉だけ消して":                                 `{field: id, op: in, value: [inv_1]}`,
+		"好的只删鸡肉":                                      `{field: name, op: "=", value: Chicken thighs}`,
+		"tamam, ama bir tek tavuk":                    `{field: name, op: in, value: [chicken thighs]}`,
+		"sí, pero solo Chicken thighs, y añade leche": `{field: id, op: "=", value: inv_1}`,
+	} {
+		t.Run(message, func(t *testing.T) {
+			t.Parallel()
+			more := map[bool]string{true: `, {tool: db_create, table: shopping_list, set: [{column: name, value: leche}]}`}[strings.Contains(message, "leche")]
+			c := converse(t, `
+turns:
+  - understand: {intent: read}
+    think: {goal: Look, decision: plan, steps: [], calls: [{tool: db_read, table: inventory, filters: [{field: location, op: "=", value: freezer}]}]}
+    reply: There.
+  - understand: {intent: write}
+    think: {goal: Empty it, decision: plan, steps: [{type: write, subdomain: inventory, description: Delete all}]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: []}}]}
+    reply: This would delete all pantry items. Shall I?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: One only, decision: plan, steps: [], calls: [{tool: db_delete, table: inventory, filters: [`+which+`]}`+more+`]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [`+which+`]}}, {tool: step_complete, args: {summary: deleted}}]}
+    reply: Chicken thighs.
+`)
+			c.say("¿Qué hay?")
+			require.Equal(t, "approve", c.say("bórralo todo").Question.Kind)
+			c.say(message)
+			c.fact("11", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
+		})
+	}
+}
