@@ -41,6 +41,21 @@ func TestNamesAreFoundAsTheyAreTyped(t *testing.T) {
 	}
 }
 
+// What no canonical name is like may still be like the name of a row: canonical names are in one language, people's rows in another.
+func TestASlipInAnUnknownNameSaysWhatIsSimilar(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Gemüsebrühwürfel'), ($1, 'Weißkohl'), ($1, 'chickpeas')`, b.scope.UserID)
+	read := func(op, name string) crud.Result {
+		return b.ok("read", vocab.ToolRead, sprintf(`{"table": "inventory", "filters": [{"field": "name", "op": %q, "value": %q}]}`, op, name))
+	}
+	require.Equal(t, "Similar names: Gemüsebrühwürfel", read("=", "bruehwürfel").Notice)
+	require.Equal(t, 1, read("similar", "Brühwürfel").RowCount)
+	require.Equal(t, 1, read("=", "weisskohl").RowCount)
+	require.Empty(t, read("=", "xyzzy").Notice)
+	require.Zero(t, read("similar", "chicken").RowCount, "a known name means itself")
+}
+
 // Of rows whose names differ only in accents, a write changes the one that is spelled as it was said.
 func TestWhatIsSpelledExactlyIsMeant(t *testing.T) {
 	t.Parallel()

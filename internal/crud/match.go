@@ -223,7 +223,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 		default:
 			ways = append(ways, inAnyOrder(s, sql, text)...)
 		}
-		if c.op == opSimilar && e.Match == nil {
+		if c.op == opSimilar && (e.Match == nil || i < len(c.found) && len(c.found[i].names) == 0) {
 			ways = append(ways, "word_similarity("+s.value(domain.Plain(text))+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
 		}
 		if i < len(c.found) {
@@ -237,7 +237,7 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 // similarNotice says which names are similar to one that no row has: zero rows is an answer, but not to a slip. "" if none is.
 func similarNotice(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (string, error) {
 	slip := slices.IndexFunc(q.filters, func(c condition) bool { return c.isLookup(e) && c.op == opEqual })
-	if slip < 0 || e.Match != nil || blank(q.filters[slip].texts[0]) {
+	if slip < 0 || blank(q.filters[slip].texts[0]) {
 		return "", nil
 	}
 	similar := *q

@@ -159,7 +159,7 @@ func searchable(sql string) string { return sql + `::text COLLATE "default"` }
 // plainLetters is a value as [domain.Plain] has it. Parts of letters are put together again: no kana and no hangul holds another. All
 // rows are looked through, and ASCII needs a tenth of the time; OFFSET has a name by other rows looked up once.
 func plainLetters(sql string) string {
-	return `(SELECT CASE WHEN octet_length(v) = char_length(v) THEN lower(v) ELSE normalize(regexp_replace(translate(lower(normalize(v, NFKD)), '` +
+	return `(SELECT CASE WHEN octet_length(v) = char_length(v) THEN lower(v) ELSE normalize(regexp_replace(translate(replace(lower(normalize(v, NFKD)), 'ß', 'ss'), '` +
 		domain.StruckLetters + `', '` + domain.UnstruckLetters + `'), '[\u0300-\u036f]', '', 'g'), NFC) END FROM (SELECT ` + searchable(sql) + ` OFFSET 0) AS said (v))`
 }
 

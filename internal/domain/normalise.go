@@ -137,7 +137,7 @@ const (
 	UnstruckLetters = "iold"
 )
 
-var unstruck = strings.NewReplacer("ı", "i", "ø", "o", "ł", "l", "đ", "d")
+var unstruck = strings.NewReplacer("ı", "i", "ø", "o", "ł", "l", "đ", "d", "ß", "ss")
 
 // Plain is a text in small letters without accents and of one width, as it is typed on any keyboard. Marks that tell letters of other
 // alphabets apart, as in ガ and か, stay.
