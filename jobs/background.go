@@ -32,8 +32,11 @@ func (r *Runner) workCompress(ctx context.Context, job *river.Job[CompressArgs])
 
 func (r *Runner) compress(ctx context.Context, d *delivery, args CompressArgs) error {
 	out, rec, err := r.writeCompressed(ctx, d, args, r.Prompts)
-	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		out, rec, err = r.writeCompressed(ctx, d, args, r.Tight)
+	for _, shorter := range r.Shorter {
+		if llm.KindOf(err) != llm.KindContextOverflow {
+			break
+		}
+		out, rec, err = r.writeCompressed(ctx, d, args, shorter)
 	}
 	model := rec.modelName
 	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, d.attempt, d.snoozes).verdict == verdictFail {

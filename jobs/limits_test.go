@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -149,24 +150,22 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 			t.Parallel()
 
 			h := setup(t, chat(1))
-			h.config.Tight = budgeted{h.prompts, " (tight)"}
-			var tight int
+			h.config.Shorter = []jobs.Prompts{budgeted{h.prompts, " (short)"}, budgeted{h.prompts, " (tight)"}}
+			var tried []string
 			h.model.before = func(_ context.Context, req *llm.Request) error {
 				if req.Node != c.node {
 					return nil
 				}
-				if strings.Contains(req.System+req.Messages[0].Content, "(tight)") {
-					tight++
-					if !c.always {
-						return nil
-					}
+				tried = append(tried, regexp.MustCompile(`\((short|tight)\)`).FindString(req.System))
+				if tried[len(tried)-1] == "(tight)" && !c.always {
+					return nil
 				}
 
 				return &llm.Error{Kind: llm.KindContextOverflow, Provider: "script", Err: errors.New("too long")}
 			}
 			h.start()
 			turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
-			require.Equal(t, 1, tight, "once")
+			require.Equal(t, []string{"", "(short)", "(tight)"}, tried)
 			if c.code != "" {
 				require.Equal(t, c.code, *turn.ErrorCode)
 
@@ -184,7 +183,7 @@ func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 
 	h := setup(t, chat(5))
 	h.config.Windows.CompressEvery = 1
-	h.config.Tight = budgeted{h.prompts, " (tight)"}
+	h.config.Shorter = []jobs.Prompts{budgeted{h.prompts, " (short)"}, budgeted{h.prompts, " (tight)"}}
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node != "compress" || strings.Contains(req.System, "(tight)") && req.Turn == 1 {
 			return nil // the second range never fits

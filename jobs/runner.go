@@ -87,7 +87,7 @@ type Config struct {
 	Domain  *domain.Domain
 	Windows view.Windows
 	Prompts Prompts
-	Tight   Prompts // smaller budgets, for a prompt that exceeds the model's context; nil: such a turn fails
+	Shorter []Prompts // ever smaller budgets, for prompts that exceed the model's context
 	Tools   Tools
 	Index   Index // nil: nothing is embedded
 	Logger  *slog.Logger

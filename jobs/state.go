@@ -24,6 +24,7 @@ type state struct {
 	plan    *readyPlan // came with Understand's answer and fits; nil: Think is asked
 	refused string     // why the plan that came does not fit
 	prompts Prompts
+	shorter []Prompts         // what is left to try, once a prompt is too long
 	written *registry.Written // what the decision writes of the registry, for the view of its turn
 	// answered is the question that the turn's message has answered, nil for none.
 	answered *question
@@ -33,7 +34,7 @@ type state struct {
 // state is what a decision is made from; its guard reads through conn.
 func (r *Runner) state(conn db.DBTX, d delivery, v *view.View) (s *state, err error) {
 	s = &state{
-		View: v, runner: r, d: d, guard: r.guard(conn, v.Turn.SessionID), prompts: r.Prompts, written: &registry.Written{Window: r.Windows.RetentionWindow},
+		View: v, runner: r, d: d, guard: r.guard(conn, v.Turn.SessionID), prompts: r.Prompts, shorter: r.Shorter, written: &registry.Written{Window: r.Windows.RetentionWindow},
 	}
 	if q := v.Answered(); q != nil {
 		s.answered, err = s.readQuestion(q.ID, q.Kind, q.Payload)
@@ -51,15 +52,13 @@ func (s *state) shorten() bool {
 	case s.Continues() != nil:
 		s.Round = nil
 	default:
-		s.prompts = s.runner.Tight
+		s.prompts, s.shorter = s.shorter[0], s.shorter[1:]
 	}
 
 	return true
 }
 
-func (s *state) isShortest() bool {
-	return s.Continues() == nil && (s.runner.Tight == nil || s.prompts == s.runner.Tight)
-}
+func (s *state) isShortest() bool { return s.Continues() == nil && len(s.shorter) == 0 }
 
 // decision returns an empty decision of the state's node.
 func (s *state) decision() (decision, error) {

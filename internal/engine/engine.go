@@ -31,11 +31,19 @@ const (
 	retryInterval = time.Minute
 )
 
+// shorterPrompts is how often a prompt that is too long is asked with half the budgets: beside the instructions, a model that takes
+// 8,192 tokens has room for a quarter of them.
+const shorterPrompts = 3
+
 // Complete fills in a configuration that has a pool and a domain, and returns the index that its search needs swept.
 func Complete(config *jobs.Config, searcher *recall.Searcher, windows prompt.Config) *recall.Index {
 	index := recall.NewIndex(searcher, config.Pool)
 	config.Windows, config.Index, config.Tools = windows.Windows, index, crud.New(config.Domain, searcher)
-	config.Prompts, config.Tight = prompt.New(config.Domain, windows), prompt.New(config.Domain, windows.Halved())
+	config.Prompts = prompt.New(config.Domain, windows)
+	for range shorterPrompts {
+		windows = windows.Halved()
+		config.Shorter = append(config.Shorter, prompt.New(config.Domain, windows))
+	}
 
 	return index
 }

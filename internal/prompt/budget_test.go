@@ -129,6 +129,27 @@ func TestShortRowsAreAllThere(t *testing.T) {
 	require.Contains(t, data, "(200 of 250 shown; read the others with filters)")
 }
 
+// A model that takes 8,192 tokens has room for 3,000 beside instructions and tools: the step's own rows give way, too, the newest
+// last, and the prompt says how many it shows; message, step and columns stay.
+func TestShortenedPromptIsShort(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { *c = c.Halved().Halved().Halved() })
+	turn := b.running(t, 1, "compare them", db.StepTypeAnalyze)
+	refs := make([]string, 250)
+	for i := range refs {
+		refs[i] = fmt.Sprintf("inv_%d", i+1)
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: refs[i]})
+	}
+	b.exec(t, `UPDATE turn_steps SET refs = $2 WHERE turn_id = $1`, turn.ID, refs)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: rows("inv", 250, `, "location": "`+strings.Repeat("long ", 20)+`"`)})
+	frame := b.act(t, turn, 1).Frame
+	require.Less(t, llm.EstimateTokens(nodes.RenderBlocks(frame.Blocks)), 3000)
+	require.Contains(t, body(frame, "## Active Entities (Full Data)"), " of 250 shown; read the others with filters)")
+	require.Contains(t, nodes.RenderBlocks(frame.Blocks), "compare them")
+	require.NotEmpty(t, body(frame, "## Schema"))
+	require.Zero(t, len(b.act(t, turn, 1).Turn), "a step is offered its own tools alone")
+}
+
 // Over budget, the retention with the lowest confidence is dropped first.
 func TestRetentionGivesWayByConfidence(t *testing.T) {
 	t.Parallel()

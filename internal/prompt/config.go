@@ -12,6 +12,11 @@ type Config struct {
 	// Apart asks Understand and Think in two separate calls.
 	Apart bool
 
+	// ShortRows is how many short rows are shown whatever they cost: an analysis of part of a list is worse than a long prompt.
+	ShortRows int
+	// Shortened says that a whole prompt was too long for the model.
+	Shortened bool
+
 	MaxSteps map[string]int // steps per plan, by mode
 	Budget   Budget
 	Prompts  *nodes.Prompts // the fixed wording; nil: the built-in prompts
@@ -36,6 +41,7 @@ type Budget struct {
 
 // Halved returns the same windows with half the budgets, for a prompt that exceeded the model's context.
 func (c Config) Halved() Config {
+	c.Shortened, c.ShortRows = true, c.ShortRows/2
 	b := &c.Budget
 	b.Guidance /= 2
 	for _, budget := range []*Tokens{
@@ -51,8 +57,9 @@ func (c Config) Halved() Config {
 // DefaultConfig returns the documented defaults.
 func DefaultConfig() Config {
 	return Config{
-		Windows:  view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true, CompressEvery: 4},
-		MaxSteps: map[string]int{"quick": 2, "plan": 8, "create": 4},
+		Windows:   view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true, CompressEvery: 4},
+		ShortRows: 200,
+		MaxSteps:  map[string]int{"quick": 2, "plan": 8, "create": 4},
 		Budget: Budget{
 			Profile: 800, Guidance: 800, Snapshot: 600, Entities: 2500, Drafts: 8000, Rows: 12000,
 			Conversation: 6000, Earlier: 1200, Message: 2000, Narrative: 2500, Constraints: 600,

@@ -11,10 +11,6 @@ import (
 	"alfred/internal/view"
 )
 
-// minShortRows is how many short rows are shown regardless of the budget: an analysis of part of a list is worse than a
-// long prompt.
-const minShortRows = 200
-
 // shortRow is the largest short row, in tokens.
 const shortRow = 80
 
@@ -80,18 +76,18 @@ func (t *page) chooseRows() []*view.Row {
 
 // fitRows returns the lines that fit, and the details of those rows that fit below them: first the details of the oldest
 // rows are left out, then the oldest rows themselves. The step's own rows get their details first, and their line
-// regardless of the budget, because a decision may not overwrite what it was not shown.
+// regardless of the budget, unless the model cannot take that, because a decision may not overwrite what it was not shown.
 func (t *page) fitRows(chosen []*view.Row) (lines, details map[*view.Row]string) {
 	left := t.config.Budget.Rows
+	own := func(r *view.Row) bool { return t.ofStep(r.Ref) }
 	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
 	lineOf := func(r *view.Row) (string, bool) {
 		line := t.tableRow(r)
 
-		return line, t.ofStep(r.Ref) || len(lines) < minShortRows && clean.Tokens(line) <= shortRow
+		return line, own(r) && !t.config.Shortened || len(lines) < t.config.ShortRows && clean.Tokens(line) <= shortRow
 	}
 	detailOf := func(r *view.Row) (string, bool) { return t.detail(r), false }
 	byAge := slices.SortedStableFunc(slices.Values(chosen), func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
-	own := func(r *view.Row) bool { return t.ofStep(r.Ref) }
 	for _, rows := range [][]*view.Row{view.Filter(byAge, own), slices.DeleteFunc(byAge, own)} {
 		fit(lines, &left, rows, lineOf)
 		fit(details, &left, view.Filter(rows, func(r *view.Row) bool { return lines[r] != "" }), detailOf)

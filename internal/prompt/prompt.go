@@ -27,6 +27,9 @@ func New(d *domain.Domain, config Config) *Prompts {
 	blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
 
 	return &Prompts{domain: d, config: config, planner: sync.OnceValue(blank.plannerPersona), tools: sync.OnceValues(func() (nodes.Tools, error) {
+		if config.Shortened { // a step's own are half as long
+			return nil, nil
+		}
 		box := blank.toolbox()
 
 		return box.TurnTools()
