@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"alfred/db"
@@ -61,7 +62,13 @@ func (a *act) decide(ctx context.Context, rec *recorder) (*nodes.ActOutput, erro
 		defer pieces.close() //nolint:contextcheck // it has the run's context
 	}
 
-	return nodes.Act(ctx, rec, a.in)
+	out, err := nodes.Act(ctx, rec, a.in)
+	if err == nil && a.in.LeftOut > 0 && out.StepComplete != nil && out.StepComplete.Conclusions != "" {
+		// The reply would tell it of all rows.
+		out.StepComplete.Conclusions += fmt.Sprintf(" (Not counting %d of the rows, which were too many to be looked at.)", a.in.LeftOut)
+	}
+
+	return out, err
 }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {

@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/crud"
+	"alfred/internal/view"
 	"alfred/internal/vocab"
 	"alfred/jobs"
 	"alfred/nodes"
@@ -471,6 +472,28 @@ func TestPlansTouchWhatTheyName(t *testing.T) {
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []int32{21}, column[int32](h, `SELECT turn_last_ref FROM entity_refs`))
+}
+
+// narrow prompts have no room for some rows of a step.
+type narrow struct{ jobs.Prompts }
+
+func (m narrow) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
+	in, err := m.Prompts.Act(v, step)
+	in.LeftOut = 40
+
+	return in, err
+}
+
+// What a model concludes from part of a step's rows is not told as if it had seen all.
+func TestConclusionsFromPartSaySo(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: analyze, subdomain: recipes, description: compare}]},
+		act: [{calls: [{tool: step_complete, args: {summary: done, conclusions: "Two are vegan."}}]}], reply: There.}]`)
+	h.config.Prompts = narrow{h.prompts}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"Two are vegan. (Not counting 40 of the rows, which were too many to be looked at.)"}, column[string](h, `SELECT conclusions FROM turn_steps`))
 }
 
 // What a step's calls and texts name was just spoken of, so it stays in view: also what no result contains. What the

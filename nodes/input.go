@@ -146,6 +146,8 @@ type ActInput struct {
 	SchemaRequestsLeft int
 	// Shown are the columns of stored rows that appear in the prompt, by ref: a decision may overwrite only these.
 	Shown map[string][]string
+	// LeftOut is how many of the step's rows the prompt has no room for.
+	LeftOut int
 	// Changed: a call of this step has changed rows, so step_complete may say so.
 	Changed bool
 	// Introduces: the other steps only prepared what this one drafts, so the words that come with its drafts begin the

@@ -126,7 +126,7 @@ func TestShortRowsAreAllThere(t *testing.T) {
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: rows("inv", 250, "")})
 	data := body(b.act(t, turn, 1).Frame, "## Active Entities (Full Data)")
 	require.Equal(t, 200, strings.Count(data, "\n| inv_"))
-	require.Contains(t, data, "(200 of 250 shown; read the others with filters)")
+	require.Contains(t, data, "(200 of 250 shown; only db_analyze covers the others)")
 }
 
 // A model that takes 8,192 tokens has room for 3,000 beside instructions and tools: the step's own rows give way, too, the newest
@@ -144,7 +144,8 @@ func TestShortenedPromptIsShort(t *testing.T) {
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: rows("inv", 250, `, "location": "`+strings.Repeat("long ", 20)+`"`)})
 	frame := b.act(t, turn, 1).Frame
 	require.Less(t, llm.EstimateTokens(nodes.RenderBlocks(frame.Blocks)), 3000)
-	require.Contains(t, body(frame, "## Active Entities (Full Data)"), " of 250 shown; read the others with filters)")
+	require.Contains(t, body(frame, "## Active Entities (Full Data)"), " of 250 shown; only db_analyze covers the others)")
+	require.Greater(t, b.act(t, turn, 1).LeftOut, 100)
 	require.Contains(t, nodes.RenderBlocks(frame.Blocks), "compare them")
 	require.NotEmpty(t, body(frame, "## Schema"))
 	require.Zero(t, len(b.act(t, turn, 1).Turn), "a step is offered its own tools alone")

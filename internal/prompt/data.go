@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -29,7 +30,11 @@ func (t *page) fullData(s *section) {
 	s.head("| ref | label | type | data |")
 	s.head("|---|---|---|---|")
 	for _, r := range chosen {
-		if line, ok := lines[r]; ok {
+		line, ok := lines[r]
+		if !ok && t.ofStep(r.Ref) {
+			t.leftOut++
+		}
+		if ok {
 			detail, whole := details[r]
 			s.unit(unit{text: line, ref: r.Ref, key: rowMark + r.Ref + " | "})
 			t.show(r, whole)
@@ -40,7 +45,11 @@ func (t *page) fullData(s *section) {
 			s.addItem(reason, r.Ref, r.Turn, line+detail)
 		}
 	}
-	s.shown(len(lines), len(chosen), "; read the others with filters")
+	hint := "; read the others with filters"
+	if only(t.steps, db.StepTypeAnalyze) { // which may not read
+		hint = "; only db_analyze covers the others"
+	}
+	s.shown(len(lines), len(chosen), hint)
 	for _, r := range chosen {
 		if details[r] != "" {
 			s.line()

@@ -40,11 +40,12 @@ func New(d *domain.Domain, config Config) *Prompts {
 type page struct {
 	say.Teller
 
-	config Config
-	step   *db.TurnSteps       // the step Act works on, or nil
-	steps  []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
-	others []nodes.BesideStep  // the later ones, in the same order
-	shown  map[string][]string // columns that appear in the prompt, by ref
+	config  Config
+	step    *db.TurnSteps       // the step Act works on, or nil
+	steps   []*db.TurnSteps     // that step, and later ones whose calls the same answer may contain
+	others  []nodes.BesideStep  // the later ones, in the same order
+	shown   map[string][]string // columns that appear in the prompt, by ref
+	leftOut int                 // how many of the step's rows do not
 	// sections are those of act's frame, empty ones too, while it is made: the facts keep a page while the model works.
 	sections []*section
 	alike    map[string]int          // how many entities have a type and name; nil until asked for
@@ -151,7 +152,7 @@ func (p *Prompts) Act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
 	in.Frame = t.frame(vocab.NodeAct, p.domain.Persona)
-	in.Shown = t.shown
+	in.Shown, in.LeftOut = t.shown, t.leftOut
 	t.continueRound(&in.Frame, v.Continues())
 	t.sections = nil
 
