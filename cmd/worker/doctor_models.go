@@ -197,11 +197,25 @@ func questions() []question {
 		all = append(all, asks("act, "+stepType, vocab.NodeAct, nodes.Act, nodes.ActInput{Frame: small(), Toolbox: box, StepType: stepType, SchemaRequestsLeft: 1}, nil))
 	}
 
-	return all
+	return append(all, question{"a prompt of 8,000 tokens", vocab.NodeReply, askAtLength})
 }
 
-// tryNodes asks the configured models each node's real question and reports what their server refused. It costs a few
-// thousand tokens.
+// askAtLength asks for what stands at the beginning of a prompt as long as Alfred's are: a server that cuts prompts off has lost it
+// with the instructions, and answers all the same.
+func askAtLength(ctx context.Context, model llm.Model) error {
+	resp, err := model.Generate(ctx, &llm.Request{
+		Node: vocab.NodeReply, System: "The password is heron. When you are asked for it, answer with this one word.",
+		Messages: []llm.Message{{Role: llm.RoleUser, Content: strings.Repeat("This line says nothing at all. ", 1030) + "What is the password?"}},
+	})
+	if err == nil && !strings.Contains(strings.ToLower(resp.Text), "heron") {
+		return errors.New("the beginning of the prompt was not known: the server cuts prompts off, unless the model is very weak; give it a longer context, with Ollama OLLAMA_CONTEXT_LENGTH=16384")
+	}
+
+	return err
+}
+
+// tryNodes asks the configured models each node's real question and reports what their server refused. It costs some
+// twenty thousand tokens.
 func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil && !errors.Is(err, settings.ErrNoDatabase) {

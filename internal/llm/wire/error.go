@@ -172,8 +172,8 @@ func (d detail) unsupported() bool {
 func (d detail) overflow() bool {
 	text := strings.ToLower(fmt.Sprint(d.Code, " ", d.Type, " ", d.Message))
 	for _, phrase := range []string{
-		"context_length_exceeded", "exceed_context_size", // OpenAI, llama.cpp
-		"maximum context length", "context window", // vLLM, others
+		"context_length", "context_size", // OpenAI, llama.cpp
+		"context length", "context window", "context size", "maximum model length", "n_ctx", // vLLM, SGLang, LM Studio, others
 		"prompt is too long", "input token count", // Anthropic, Gemini
 	} {
 		if strings.Contains(text, phrase) {
