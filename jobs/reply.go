@@ -118,6 +118,7 @@ func (s *state) doneSoFar() nodes.Done {
 			s.addDone(&done, run.Acted)
 		}
 	}
+	done.Undrafted = !done.Drafted && slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeGenerate })
 
 	return done
 }

@@ -15,6 +15,7 @@ var (
 	noClaim   = regexp.MustCompile(`(?i)\b(not|no|nothing|none|never|n't|can't|couldn't|unable|without|if|once|when|would|could|can|shall|should|will|want|like me|let me|ready to|to be|already|earlier|before|previously|last time|yet|still|failed|instead of|until|by (?:you|some(?:body|one)|another|others?)|ago|yesterday|last|since|on (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\w*|in \d{4}|on \d)\b|n't\b|n’t\b|\?`)
 	isState   = regexp.MustCompile(`(?i)^(?:is|are)(?: all)? \w+$`)
 	heading   = regexp.MustCompile(`(?i)^\W*\w+(?: \w+){1,3}:`) // "Saved recipes: ..."
+	drafted   = regexp.MustCompile(`(?i)\b(?:i|we)(?:'ve|’ve| have)?(?: now| just)? drafted\b`)
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
 )
 
@@ -36,6 +37,9 @@ func (in *ReplyInput) falseClaim(text string) string {
 		if strings.Contains(in.Ask, sentence) || heading.MatchString(sentence) || noClaim.MatchString(sentence) {
 			continue
 		}
+		if in.Done.Undrafted && drafted.MatchString(sentence) {
+			return sentence
+		}
 		for _, found := range saved.FindAllStringSubmatch(sentence, -1) {
 			verb := strings.ToLower(found[1])
 			isFact := isState.MatchString(found[0]) && in.Done.States[verb]
@@ -49,7 +53,12 @@ func (in *ReplyInput) falseClaim(text string) string {
 }
 
 func (d Done) words() string {
-	if d.Drafted {
+	switch {
+	case d.Undrafted && !d.Wrote:
+		return "nothing was drafted, saved, changed or deleted in this turn"
+	case d.Undrafted:
+		return "nothing was drafted in this turn"
+	case d.Drafted:
 		return "in this turn drafts were made and nothing was saved, changed or deleted"
 	}
 

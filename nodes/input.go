@@ -219,6 +219,8 @@ type Done struct {
 	Wrote   bool // rows were saved, changed or deleted
 	Drafted bool // drafts were made or changed
 	Curated bool // something was excluded, forgotten, kept or noted
+	// Undrafted: a step was to draft, and no draft was made or changed.
+	Undrafted bool
 	// States are the words that rows' columns choose from: that an appointment is booked may be said without having booked it.
 	States map[string]bool
 	// Company is what the reply says of rows that were deleted with others, "" for nothing. It is appended.

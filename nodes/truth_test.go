@@ -175,6 +175,12 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	require.False(t, out.Fallback)
 	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime. Saved it for you.", "Lime is in the draft.")
 	require.Equal(t, "Lime is in the draft.", out.Text)
+	undrafted := nodes.ReplyInput{Done: nodes.Done{Undrafted: true}}
+	m, out = replied(t, undrafted, "I have drafted an offer with 15 lines. Shall I save it?", "The offer could not be drafted.")
+	require.Equal(t, "The offer could not be drafted.", out.Text)
+	require.Contains(t, m.requests[1].Messages[2].Content, "nothing was drafted")
+	_, out = replied(t, nodes.ReplyInput{}, "I have drafted two: Curry and Soup.")
+	require.False(t, out.Fallback, "in another turn")
 }
 
 func TestV04RepliesAreNotJSONAndAskTheQuestion(t *testing.T) {
