@@ -31,7 +31,7 @@ const (
 // sentences are what the user is told. They omit causes that only an operator can act on.
 var sentences = map[string]string{
 	codeCancelled:       "You cancelled this request.",
-	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",
+	codeContextOverflow: "This is too long for the model. Please ask for less at once, or start a new conversation.",
 	codeInternal:        "Something went wrong on our side. Please try again.",
 	codeInvalidOutput:   "The model did not give a usable answer. Please try again, perhaps in other words.",
 	codeUsedUp:          "You have used up what you may use in a day. Please come back tomorrow.",

@@ -134,7 +134,7 @@ func TestShortRowsAreAllThere(t *testing.T) {
 func TestShortenedPromptIsShort(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { *c = c.Halved().Halved().Halved() })
-	turn := b.running(t, 1, "compare them", db.StepTypeAnalyze)
+	turn := b.running(t, 1, "compare them "+strings.Repeat("carefully ", 400)+"and say why", db.StepTypeAnalyze)
 	refs := make([]string, 250)
 	for i := range refs {
 		refs[i] = fmt.Sprintf("inv_%d", i+1)
@@ -143,10 +143,10 @@ func TestShortenedPromptIsShort(t *testing.T) {
 	b.exec(t, `UPDATE turn_steps SET refs = $2 WHERE turn_id = $1`, turn.ID, refs)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: rows("inv", 250, `, "location": "`+strings.Repeat("long ", 20)+`"`)})
 	frame := b.act(t, turn, 1).Frame
-	require.Less(t, llm.EstimateTokens(nodes.RenderBlocks(frame.Blocks)), 3000)
+	require.Less(t, llm.EstimateTokens(nodes.RenderBlocks(frame.Blocks)), 4000)
 	require.Contains(t, body(frame, "## Active Entities (Full Data)"), " of 250 shown; only db_analyze covers the others)")
 	require.Greater(t, b.act(t, turn, 1).LeftOut, 100)
-	require.Contains(t, nodes.RenderBlocks(frame.Blocks), "compare them")
+	require.Contains(t, nodes.RenderBlocks(frame.Blocks), "and say why")
 	require.NotEmpty(t, body(frame, "## Schema"))
 	require.Zero(t, len(b.act(t, turn, 1).Turn), "a step is offered its own tools alone")
 }

@@ -112,7 +112,7 @@ func table() []rule {
 				source: "entities_at, entity_refs, artifacts", window: "drafts, retained, excluded at any age; named in the message, newest, 20 lines of both", budget: "Entities, Drafts", reasons: "generated, pinned, retained, excluded, mentioned, recent"},
 			constraintsInForce, openQuestion,
 			{tag: "current_task", heading: "Current Message", write: (*page).currentMessage,
-				source: "turns", window: "current", budget: "Message", reasons: "current"},
+				source: "turns", window: "current", reasons: "current"},
 		}),
 		rulesFor(vocab.NodeThink, []rule{
 			userProfile, preferences, conversation,
@@ -122,7 +122,7 @@ func table() []rule {
 			{tag: "current_task", heading: "Open Question", write: (*page).openQuestion,
 				source: "questions", window: "open, or answered by this message", reasons: "question"},
 			{tag: "current_task", heading: "Current Task", write: (*page).currentTask,
-				source: "turns, node_runs, turn_steps", window: "current", budget: "Message", reasons: "current"},
+				source: "turns, node_runs, turn_steps", window: "current", reasons: "current"},
 		}),
 		rulesFor("together", []rule{
 			userProfile, preferences, conversation,
@@ -138,7 +138,7 @@ func table() []rule {
 				source: "entity_refs", window: "what the sections above do not list: named in the message, chosen by the last reply, newest; 20 lines", budget: "Entities", reasons: "mentioned, recent"},
 			constraintsInForce, openQuestion,
 			{tag: "current_task", heading: "Current Task", write: (*page).currentTask,
-				source: "turns", window: "current", budget: "Message", reasons: "current"},
+				source: "turns", window: "current", reasons: "current"},
 		}),
 		rulesFor(vocab.NodeAct, []rule{
 			{tag: "session_context", heading: "User Profile", unless: allAre, write: (*page).userProfile,
@@ -185,7 +185,7 @@ func table() []rule {
 		}),
 		rulesFor(vocab.NodeSummarize, []rule{
 			{tag: "conversation_history", heading: "Conversation", write: (*page).thisExchange,
-				source: "turns", window: "current", budget: "Message", reasons: "current"},
+				source: "turns", window: "current", reasons: "current"},
 			{tag: "execution_results", heading: "Execution Results", write: (*page).turnFacts,
 				source: "turn_steps, turn_step_results, decisions", window: "current", reasons: "current, generated, recalled"},
 		}),

@@ -29,7 +29,7 @@ func (t *page) currentStep(s *section) {
 		s.line("Refs: ", refs)
 	}
 	t.goal(s)
-	s.line(`Request: "`, clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact), `"`)
+	s.line(`Request: "`, t.message(), `"`)
 	s.line(t.today())
 	if note := t.noteFor(step); note != "" {
 		s.line("Note from the step before: ", note)

@@ -82,9 +82,8 @@ func (t *page) currentMessage(s *section) {
 	s.addItem("current", "", t.Number, message)
 }
 
-func (t *page) message() string {
-	return (4 * t.config.Budget.Message).clip(clean.Block(t.WithLabels(t.Turn.Message)))
-}
+// message is the user's, whole: a text to be saved would be saved as far as it is shown.
+func (t *page) message() string { return clean.Block(t.WithLabels(t.Turn.Message)) }
 
 // currentTask prints what Think plans for.
 func (t *page) currentTask(s *section) {
