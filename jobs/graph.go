@@ -236,10 +236,11 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: strings.TrimSpace("Nothing was saved, changed or deleted. " + in.written(outcome))}
 	case rows == 0 && in.stepType != vocab.StepAnalyze:
 		end.outcome = db.StepOutcomeEmpty
-	case in.stepType == vocab.StepWrite && len(in.leftOut) > 0:
-		end.outcome, end.summary = db.StepOutcomePartial, in.written(outcome)+" Left out: "+strings.Join(in.leftOut, ", ")+"."
 	case in.stepType == vocab.StepWrite: // they may claim more than was written
 		end.summary = in.written(outcome)
+		if left := in.notNamedIn(in.did(outcome)); len(left) > 0 {
+			end.outcome, end.summary = db.StepOutcomePartial, end.summary+" Left out: "+strings.Join(left, ", ")+"."
+		}
 	}
 
 	return in.afterStep(end)
@@ -247,17 +248,22 @@ func (in acted) afterComplete(c *nodes.StepComplete, outcome *crud.Outcome) move
 
 // written says what a step's calls did, and what they were refused: that may have been mended since, or left out.
 func (in acted) written(outcome *crud.Outcome) string {
-	did := &crud.Outcome{}
-	for _, told := range in.done {
-		did.Results = append(did.Results, crud.Result{Told: told})
-	}
-	did.Results = append(did.Results, outcome.Results...)
-
 	if len(in.refused) == 0 {
-		return did.Summary()
+		return in.did(outcome)
 	}
 
-	return did.Summary() + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
+	return in.did(outcome) + " An earlier attempt was refused: " + strings.Join(in.refused, " ")
+}
+
+// did says what a step's calls did.
+func (in acted) did(outcome *crud.Outcome) string {
+	all := &crud.Outcome{}
+	for _, told := range in.done {
+		all.Results = append(all.Results, crud.Result{Told: told})
+	}
+	all.Results = append(all.Results, outcome.Results...)
+
+	return all.Summary()
 }
 
 // afterStop ends the step by code. It never counts as success.

@@ -64,6 +64,17 @@ func (r newRow) mayBe(other newRow) bool {
 	return r.kind == other.kind && (strings.Contains(a, b) || strings.Contains(b, a))
 }
 
+// notNamedIn is what was left out, without what was done in another way: eggs that were there already were changed.
+func (in acted) notNamedIn(did string) []string {
+	did = strings.ToLower(did)
+
+	return slices.DeleteFunc(slices.Clone(in.leftOut), func(name string) bool {
+		words := strings.Fields(strings.ToLower(name))
+
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(did, word) })
+	})
+}
+
 // newRows are the rows that a call creates, as far as it says what they are called.
 func (s *state) newRows(call vocab.Call) (rows []newRow) {
 	e := s.runner.typeOf(call)

@@ -117,9 +117,11 @@ func TestWhatIsNotTriedAgainIsTold(t *testing.T) {
 	}
 	wrong := `
   - understand: {intent: write, calls: [` + add("eggs") + `, ` + add("bread") + `, {tool: db_create, table: shopping_list, set: [{column: name, value: lemons}, {column: quantity, value: 2 pieces}]}], think: null, say: ""}`
-	c := converse(t, "\nturns:"+wrong+again(create("lemons"))+wrong+again(create("eggs")+create("bread")+create("lemon")))
+	c := converse(t, "\nturns:"+wrong+again(create("lemons"))+wrong+again(create("eggs")+create("bread")+create("lemon"))+
+		wrong+again(`{tool: db_update, args: {table: shopping_list, filters: [{field: name, op: "=", value: eggs}], set: [{column: quantity, value: 6}]}}, `+create("bread")+create("lemons")))
 	require.Equal(t, "I have added eggs, bread and 2 lemons to your list.\n\nThis is done only in part: Created 1 shopping item: lemons. Left out: eggs, bread.", c.say("add eggs bread 2 lemons").Reply)
 	require.Equal(t, "I have added eggs, bread and 2 lemons to your list.", c.say("again").Reply)
+	require.Equal(t, "I have added eggs, bread and 2 lemons to your list.", c.say("and again").Reply, "eggs that are there already were changed")
 }
 
 // What was to be changed and is not there is told beside what was changed, whatever the reply claims, unless something was made of it.
