@@ -224,11 +224,9 @@ func rowsNamedLike(ctx context.Context, tx pgx.Tx, e *domain.Entity, words strin
 	if said.sql == "" {
 		return &loaded{}, nil
 	}
-	holds := func(s *statement) string {
-		return plainLetters(said.sql) + " LIKE " + s.value(literal(domain.Plain(words)))
-	}
+	like := func(s *statement) string { return holds(s, plainLetters(said.sql), words) }
 
-	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: holds}, furthestName, e.Label)
+	return loadForTemplates(ctx, tx, e, &query{limit: namedInQuestion, where: like}, furthestName, e.Label)
 }
 
 // moreOfAName is how many rows are read beyond one for each name, to see which names several rows have.

@@ -174,9 +174,9 @@ func (l *list) first(s *statement) []*term {
 	case l.order != nil:
 		return []*term{termOf(s, l.order, strings.HasPrefix(l.params.Order, "-"))}
 	case l.searched():
-		begins := s.value(likeEscaper.Replace(l.params.Query) + "%")
+		begins := s.value(likeEscaper.Replace(domain.Unmarked(l.params.Query)) + "%")
 
-		return []*term{{sql: "(" + searchedSQL(l.entity) + " NOT ILIKE " + begins + ")", sqlType: "boolean"}}
+		return []*term{{sql: "(" + searchedSQL(l.entity) + " NOT LIKE lower(" + begins + "))", sqlType: "boolean"}}
 	default:
 		return nil
 	}

@@ -201,8 +201,8 @@ func resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]c
 	return nil
 }
 
-// blank reports whether a name says nothing. Every name contains it, so it means the rows without a name.
-func blank(name string) bool { return strings.TrimSpace(name) == "" }
+// blank reports whether a name says nothing, as a lone accent. Every name contains it, so it means the rows without a name.
+func blank(name string) bool { return strings.TrimSpace(domain.Unmarked(name)) == "" }
 
 // lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
 // because a row may not be linked. Names of things match whole words; titles also match in part, and with their words in
@@ -219,12 +219,12 @@ func lookupCondition(s *statement, e *domain.Entity, c *condition) string {
 		case e.Match != nil:
 			ways = append(ways, sql+" ~* "+s.value(sqlWords(text)))
 		case c.op == opSimilar:
-			ways = append(ways, sql+" LIKE "+s.value(literal(strings.TrimSpace(domain.Plain(text)))))
+			ways = append(ways, holds(s, sql, text))
 		default:
 			ways = append(ways, inAnyOrder(s, sql, text)...)
 		}
 		if c.op == opSimilar && (e.Match == nil || i < len(c.found) && len(c.found[i].names) == 0) {
-			ways = append(ways, "word_similarity("+s.value(domain.Plain(text))+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
+			ways = append(ways, "word_similarity("+s.value(domain.Unmarked(text))+", "+sql+") >= "+s.value(searchSimilarity)+"::float8")
 		}
 		if i < len(c.found) {
 			ways = append(ways, linkedConditions(s, e.Match, sql, &c.found[i])...)

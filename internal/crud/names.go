@@ -23,13 +23,18 @@ func nameParts(name string) []string {
 // mostParts bounds the words that are looked for one by one: more are no name.
 const mostParts = 8
 
+// holds is the condition that a text in plain letters holds a name as it is written.
+func holds(s *statement, sql, name string) string {
+	return sql + " LIKE lower(" + s.value(literal(strings.TrimSpace(domain.Unmarked(name)))) + ")"
+}
+
 // inAnyOrder are the ways in which a text in plain letters may hold a name: as it is written, or with its words in another order.
 func inAnyOrder(s *statement, sql, name string) []string {
-	name = domain.Plain(name)
-	ways := []string{sql + " LIKE " + s.value(literal(strings.TrimSpace(name)))}
+	name = domain.Unmarked(name)
+	ways := []string{holds(s, sql, name)}
 	if parts := nameParts(name); len(parts) > 1 && len(parts) <= mostParts {
-		holds := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
-		ways = append(ways, joinEach(parts, " AND ", holds))
+		hold := func(part string) string { return sql + " ~* " + s.value(wholeWords(part, regexp.QuoteMeta(part))) }
+		ways = append(ways, joinEach(parts, " AND ", hold))
 	}
 
 	return ways
@@ -120,7 +125,7 @@ func wordPattern(name string) string {
 
 // sqlWords is wordPattern for the operator ~* and a text in plain letters.
 func sqlWords(name string) string {
-	name = domain.Plain(strings.TrimSpace(name))
+	name = strings.TrimSpace(domain.Unmarked(name))
 
 	return wholeWords(name, wordPattern(name))
 }

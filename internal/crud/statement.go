@@ -156,11 +156,17 @@ func only[T any](list []T, fits func(T) bool) []T {
 // texts are equal.
 func searchable(sql string) string { return sql + `::text COLLATE "default"` }
 
-// plainLetters is a value as [domain.Plain] has it. Parts of letters are put together again: no kana and no hangul holds another. All
-// rows are looked through, and ASCII needs a tenth of the time; OFFSET has a name by other rows looked up once.
+// plainLetters is a value as [domain.Plain] has it, as far as the database's locale knows capitals. Parts of letters are put together again:
+// no kana and no hangul holds another. All rows are looked through, and ASCII needs a tenth of the time; OFFSET has a name by other
+// rows looked up once.
 func plainLetters(sql string) string {
-	return `(SELECT CASE WHEN octet_length(v) = char_length(v) THEN lower(v) ELSE normalize(regexp_replace(translate(replace(lower(normalize(v, NFKD)), 'ß', 'ss'), '` +
-		domain.StruckLetters + `', '` + domain.UnstruckLetters + `'), '[\u0300-\u036f]', '', 'g'), NFC) END FROM (SELECT ` + searchable(sql) + ` OFFSET 0) AS said (v))`
+	letters := "lower(normalize(v, NFKD))"
+	for one := range slices.Chunk(domain.Spellings, 2) {
+		letters = "replace(" + letters + ", '" + one[0] + "', '" + one[1] + "')"
+	}
+
+	return `(SELECT CASE WHEN octet_length(v) = char_length(v) THEN lower(v COLLATE "C") COLLATE "default" ELSE normalize(regexp_replace(` + letters +
+		`, '[\u0300-\u036f]', '', 'g'), NFC) END FROM (SELECT ` + searchable(sql) + ` OFFSET 0) AS said (v))`
 }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

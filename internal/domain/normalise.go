@@ -131,24 +131,28 @@ func claim[T comparable](words map[string]T, word string, owner T) T {
 	return owner
 }
 
-// StruckLetters are letters that consist of no other letter and a mark, and UnstruckLetters what people write who lack them.
-const (
-	StruckLetters   = "ıøłđ"
-	UnstruckLetters = "iold"
-)
+// Spellings are letters that consist of no other letter and a mark, each before what people write who lack it. Capitals are among them where
+// locales disagree: some know only those of ASCII, in one the small I is ı.
+var Spellings = []string{
+	"I", "i", "ı", "i", "ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ς", "σ", "Σ", "σ",
+	"ß", "ss", "ẞ", "ss", "æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe",
+}
 
-var unstruck = strings.NewReplacer("ı", "i", "ø", "o", "ł", "l", "đ", "d", "ß", "ss")
+var spelled = strings.NewReplacer(Spellings...)
 
 // Plain is a text in small letters without accents and of one width, as it is typed on any keyboard. Marks that tell letters of other
 // alphabets apart, as in ガ and か, stay.
-func Plain(text string) string {
+func Plain(text string) string { return strings.ToLower(Unmarked(text)) }
+
+// Unmarked is such a text before its capitals are made small, which is for the database to do where that does it with its own.
+func Unmarked(text string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if r >= 0x300 && r <= 0x36f {
 			return -1
 		}
 
 		return r
-	}, unstruck.Replace(strings.ToLower(norm.NFKD.String(text)))))
+	}, spelled.Replace(norm.NFKD.String(text))))
 }
 
 // IsUnspaced reports whether a letter belongs to a script that sets no spaces between words.
