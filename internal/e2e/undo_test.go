@@ -267,6 +267,23 @@ func TestUndoOfAnApprovedWriteNamesTheWish(t *testing.T) {
 	require.Regexp(t, "^Took back “Delete all recipes”: brought back ", c.say("Undo that").Reply)
 }
 
+// Who says no and wants something else has asked for that.
+func TestUndoOfWhatWasWantedInsteadNamesIt(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write, think: null, say: "", calls: [{tool: db_delete, table: recipes, filters: [{field: name, op: is_not_null}]}]}
+    act: {calls: [{tool: db_delete, args: {table: recipes, filters: [{field: name, op: is_not_null}]}}]}
+    reply: Shall I?
+  - understand: {intent: write, answers_question: true, think: null, say: "", calls: [{tool: db_create, table: shopping_list, set: [{column: name, value: bread}]}]}
+    reply: Bread is on your list.
+`)
+	require.Contains(t, c.say("Delete all recipes").Reply, "?")
+	wrote := c.say("No, put bread on my list")
+	require.Equal(t, "Bread is on your list.", wrote.Reply)
+	require.Equal(t, "Took back “No, put bread on my list”: deleted bread.", c.undo(wrote.ID).Reply)
+}
+
 // A client sees from the rows what an undo did, as it does of any turn; what the person did by hand before it is not the turn's.
 func TestUndoTellsWhatItWrote(t *testing.T) {
 	t.Parallel()

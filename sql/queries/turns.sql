@@ -167,12 +167,13 @@ FROM turn_undo(@turn_id::uuid, sqlc.narg(idempotency_key)::text, @if_busy::text)
 
 -- TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
 -- before this turn that wrote and was not undone; to redo, the newest that took back what was no mere undo. It is called
--- by the message that asked for its writes: of one that approved them, the message that led to the question.
+-- by the message that asked for its writes: of one that said yes to them, the message that led to the question.
 -- name: TurnUndoTarget :one
 SELECT t.id, t.number, t.undo, t.undo_reason,
        coalesce('“' || nullif(title_of(coalesce(approved.message, t.message)), '') || '”', 'turn ' || t.number)::text AS asked
 FROM turns AS t
-LEFT JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.kind = 'approve'
+LEFT JOIN node_runs AS u ON u.turn_id = t.id AND u.node = 'understand' AND u.output ->> 'intent' = 'confirm'
+LEFT JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.kind = 'approve' AND u.turn_id IS NOT NULL
 LEFT JOIN turns AS approved ON approved.id = q.turn_id
 WHERE t.session_id = @session_id AND t.number < @before::int
   AND CASE WHEN sqlc.narg(turn_id)::uuid IS NOT NULL THEN t.id = sqlc.narg(turn_id)::uuid
