@@ -140,3 +140,17 @@ turns:
 	require.Equal(t, "I have halved the eggs and changed the milk.\n\nNot found, and so not changed: pantry items with name = quail eggs.", c.say("used half the quail eggs, and there are 2 l milk").Reply)
 	require.Equal(t, "I have halved the eggs and changed the milk.", c.say("put them in").Reply)
 }
+
+// What was to be changed is told as not there no more than it was found by another name.
+func TestWhatIsChangedByAnotherNameWasThere(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: inv, calls: [{tool: db_read, table: inventory}], think: null, say: ""}
+  - understand: {intent: write, calls: [{tool: db_update, table: inventory, filters: [{field: name, op: "=", value: cow juice}], set: [{column: quantity, value: 2}]}], think: null, say: ""}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_8}], set: [{column: quantity, value: 2}]}}, {tool: step_complete, args: {summary: done}}]}
+    reply: There are 2 l of milk.
+`)
+	c.say("what is there?")
+	require.Equal(t, "There are 2 l of milk.", c.say("there are 2 l cow juice").Reply)
+}

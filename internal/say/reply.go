@@ -229,17 +229,25 @@ func (t *Teller) NotWritten() string {
 	return t.Plain(strings.Join(parts, "\n\n"))
 }
 
-// foundNothingToChange reports whether code looked for rows that a plan was to change and found none, and nobody has looked further or
-// created what was missing.
+// foundNothingToChange reports whether code looked for rows that a plan was to change and found none, and nobody has looked further,
+// created what was missing or changed another row instead.
 func (t *Teller) foundNothingToChange(r *view.Result) bool {
-	made := slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
-		return step.Step == r.Step && step.Description == vocab.ReadsWhatChanges
-	})
+	made, meant := false, []string{} // the rows that were meant to be changed besides
+	for _, step := range t.Steps {
+		made = made || step.Step == r.Step && step.Description == vocab.ReadsWhatChanges
+		meant = append(meant, step.Refs...)
+	}
+	for _, beside := range t.OwnResults() {
+		if beside.Step == r.Step {
+			meant = append(meant, beside.Refs...)
+		}
+	}
+	isOther := func(ref string) bool { return !slices.Contains(meant, ref) }
 
 	return made && !r.Failed() && r.RowCount == 0 && t.Domain.Entity(clean.Text(r.EntityType)) != nil && !slices.ContainsFunc(t.OwnResults(), func(later *view.Result) bool {
-		looks := later.Tool == vocab.ToolRead || later.Tool == vocab.ToolCreate
+		makesUp := later.Tool == vocab.ToolRead || later.Tool == vocab.ToolCreate || later.Tool == vocab.ToolUpdate && slices.ContainsFunc(later.Refs, isOther)
 
-		return later.Step > r.Step && looks && !later.Failed() && later.RowCount > 0 && clean.Text(later.EntityType) == clean.Text(r.EntityType)
+		return later.Step > r.Step && makesUp && !later.Failed() && later.RowCount > 0 && clean.Text(later.EntityType) == clean.Text(r.EntityType)
 	})
 }
 
