@@ -71,6 +71,12 @@ func setupInLocale(t *testing.T, locale string) *bundle {
 	name := "alfred_test_locale_" + uuid.NewString()[:8]
 	server, err := pg.Open(t.Context(), pg.Config{URL: dbtest.Server(t)})
 	require.NoError(t, err)
+	var icu bool
+	require.NoError(t, server.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')`).Scan(&icu))
+	if locale != "" && !icu {
+		server.Close()
+		t.Skip("a server without ICU")
+	}
 	_, err = server.Exec(t.Context(), `CREATE DATABASE `+name+` ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0 `+locale)
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -101,12 +107,15 @@ func TestNamesAreFoundInAnyLocale(t *testing.T) {
 			"молоко": "Молоко", "orred": "Ørred", "CREME": "Crème", "aebler": "Æbler", "izmir": "İzmir", "İZMİR": "İzmir", "IZMIR": "İzmir", "ice": "Ice", "Ice": "Ice", "ICE": "Ice",
 		},
 	} {
-		b := setupInLocale(t, locale)
-		b.exec(`INSERT INTO kitchen.recipes (user_id, name) SELECT $1, unnest($2::text[])`, b.scope.UserID, []string{"Молоко", "Ørred", "Crème", "Æbler", "İzmir", "Ice"})
-		for name, want := range said {
-			found := b.rows(b.ok("read", vocab.ToolRead, sprintf(`{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": %q}]}`, name)))
-			require.Equal(t, []string{want}, column[string](found, "name"), "%s: %s", locale, name)
-		}
+		t.Run(locale, func(t *testing.T) {
+			t.Parallel()
+			b := setupInLocale(t, locale)
+			b.exec(`INSERT INTO kitchen.recipes (user_id, name) SELECT $1, unnest($2::text[])`, b.scope.UserID, []string{"Молоко", "Ørred", "Crème", "Æbler", "İzmir", "Ice"})
+			for name, want := range said {
+				found := b.rows(b.ok("read", vocab.ToolRead, sprintf(`{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": %q}]}`, name)))
+				require.Equal(t, []string{want}, column[string](found, "name"), name)
+			}
+		})
 	}
 }
 
