@@ -67,7 +67,7 @@ func TestInitCallsRowsByTheirRange(t *testing.T) {
 
 	tx := dbtest.Tx(t)
 	exec(t, tx, `CREATE SCHEMA ward; CREATE TYPE ward.place AS (street text, city text);
-		CREATE TABLE ward.patients (id serial PRIMARY KEY, name text NOT NULL, home ward.place, words tsvector);
+		CREATE TABLE ward.patients (id serial PRIMARY KEY, name text NOT NULL, home ward.place, "wayHome" ward.place, words tsvector);
 		CREATE TABLE ward.visits (id serial PRIMARY KEY, patient_id integer NOT NULL REFERENCES ward.patients, during tstzrange NOT NULL, notes text NOT NULL DEFAULT '');
 		CREATE TABLE ward.stays (id serial PRIMARY KEY, patient_id integer NOT NULL REFERENCES ward.patients, nights daterange NOT NULL)`)
 	text, err := domain.InitViews(t.Context(), tx, domain.InitSource{Schemas: domain.Schemas{"ward"}, Everybody: true})
@@ -76,5 +76,6 @@ func TestInitCallsRowsByTheirRange(t *testing.T) {
 	require.Contains(t, text, `order: ["during"]`)
 	require.Contains(t, text, `label: "{nights:Jan 2, 2006} · {_patient_id_label}"`)
 	require.Contains(t, text, `    # unsure: models read no ward.place: computed: [{name: home_text, sql: "home::text"}] would show home`)
+	require.Contains(t, text, `[{name: way_home_text, sql: "\"wayHome\"::text"}]`)
 	require.NotContains(t, text, "words_text")
 }
