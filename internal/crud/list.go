@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -92,6 +93,9 @@ func (l *list) load(ctx context.Context, tenant pgx.Tx, limit int) (*loaded, err
 
 func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	l := &list{entity: e, params: params}
+	if !utf8.ValidString(params.Query) {
+		return nil, fail(CodeBadArgument, "What is searched for is not encoded in UTF-8.")
+	}
 	var fault *Error
 	if l.filters, fault = conditions(e, params.Filters); fault != nil {
 		return nil, fault
