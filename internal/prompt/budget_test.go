@@ -148,7 +148,7 @@ func TestShortenedPromptIsShort(t *testing.T) {
 	require.Greater(t, b.act(t, turn, 1).LeftOut, 100)
 	require.Contains(t, nodes.RenderBlocks(frame.Blocks), "and say why")
 	require.NotEmpty(t, body(frame, "## Schema"))
-	require.Zero(t, len(b.act(t, turn, 1).Turn), "a step is offered its own tools alone")
+	require.Empty(t, b.act(t, turn, 1).Turn, "a step is offered its own tools alone")
 }
 
 // Over budget, the retention with the lowest confidence is dropped first.
