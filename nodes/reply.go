@@ -14,8 +14,7 @@ import (
 )
 
 // Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces
-// it; only retryable errors, a prompt that is too long and a script's end
-// are returned.
+// it; only retryable errors, a prompt that is too long and a script's end are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	out, err := ask(ctx, model, question[ReplyOutput]{
 		node: vocab.NodeReply, frame: in.Frame, input: in, onDelta: func(int) func(string) { return cleaning(in.OnDelta) },
@@ -32,9 +31,11 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 		},
 	})
 	switch kind := llm.KindOf(err); {
-	case err == nil && in.falseClaim(out.Text) != "" && in.Before != "":
-		return &ReplyOutput{Text: in.withQuestion("Nothing was saved, changed or deleted just now. Before that, " + in.Before), Fallback: true}, nil
 	case err == nil && in.falseClaim(out.Text) != "":
+		if in.Before != "" {
+			return &ReplyOutput{Text: in.withQuestion("Nothing was saved, changed or deleted just now. Before that, " + in.Before), Fallback: true}, nil
+		}
+
 		return in.WithoutModel(), nil
 	case err == nil:
 		out.Text = in.withQuestion(in.Done.alsoUndo(in.withNames(out.Text)))

@@ -100,7 +100,7 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 		return nil
 	}
 	params := &db.EmbeddingDeleteParams{OwnerKind: e.Type, OwnerIds: gone}
-	if e.Viewed && !e.Shared {
+	if isPerUser(e) {
 		params.UserID = &userID
 	}
 	if err := x.q.EmbeddingDelete(ctx, x.pool, params); err != nil {
@@ -115,6 +115,9 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 func searched(e *domain.Entity) bool {
 	return !e.Semantic.IsZero() && (e.Viewed || e.Owner == nil || e.Owner.Kind == domain.KindUUID)
 }
+
+// isPerUser reports whether a row has an embedding for each user who sees it.
+func isPerUser(e *domain.Entity) bool { return e.Viewed && !e.Shared }
 
 // searched are the types whose rows have embeddings.
 func (s *Searcher) searched() []*domain.Entity {
@@ -133,8 +136,8 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 			return err
 		})
 	})
-	for i := range texts {
-		if !e.Shared {
+	if isPerUser(e) {
+		for i := range texts {
 			texts[i].user = userID.String()
 		}
 	}
@@ -231,7 +234,7 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 	m := modelOf(embedder)
 	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: m.Model, Dimensions: m.Dimensions}
 	if e := x.searcher.domain.ByType(kind); e != nil {
-		params.Several = e.Viewed && !e.Shared
+		params.Several = isPerUser(e)
 	}
 	var refused error
 	for i, vector := range vectors {
