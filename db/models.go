@@ -336,7 +336,7 @@ type Embeddings struct {
 	OwnerID string
 	// The embedding model; vectors of different models are never compared.
 	Model string
-	// Owner; null for shared reference rows.
+	// Owner; null for rows that everybody has.
 	UserID *uuid.UUID
 	// Length of the vector.
 	Dimensions int32

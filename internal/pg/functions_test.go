@@ -75,6 +75,7 @@ var functionCalls = []string{
 	`alfred.recall_lexeme('soup')`,
 	`alfred.recall_rarity(10, 2)`,
 	`alfred.recall_presence(0.1, 10, 12)`,
+	`alfred.recall_language('english')`,
 	`alfred.recall_turns('message', '[1,2]', 'm', 2, '{recipe}', 100, '{}', '{}', ':session', 1, 0.5, 1, 5)`,
 	`alfred.recall_rows('soup', '{recipe}', false, 'm', 5)`,
 	`alfred.recall_names('{recipe}', '{kitchen.recipes}', '{id}', '{user_id}', '{name}', 'soup', 5)`,

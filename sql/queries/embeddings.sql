@@ -100,7 +100,7 @@ WITH new AS (
 )
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
 SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector,
-       CASE WHEN @owner_kind <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('english', new.content) END
+       CASE WHEN @owner_kind <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('alfred.words', new.content) END
 FROM new CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS relaxed
 WHERE NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = new.user_id AND p.state IN ('away', 'coming'))
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
