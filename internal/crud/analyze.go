@@ -245,28 +245,44 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	s := op.sql(filters)
-	var raw []byte
-	err = s.each(ctx, tx, []any{&raw, &op.total}, func() error {
+	counted, err := op.count(ctx, tx, filters)
+	if err == nil && !counted {
+		op.notice, err = strangerNotice(ctx, tx, op.entity)
+	}
+	if err == nil && !counted && op.notice == "" {
+		op.notice, err = loosely(ctx, tx, op.entity, filters, nil, func(tx pgx.Tx, filters, _ []condition) (bool, error) { return op.count(ctx, tx, filters) })
+	}
+	if counted {
+		op.notice = whyTooMany(filters...)
+	}
+
+	return err
+}
+
+// count reads the results, and reports whether they say something of any row.
+func (op *analyzeOp) count(ctx context.Context, tx pgx.Tx, filters []condition) (bool, error) {
+	var (
+		raw   []byte
+		rows  []map[string]any
+		total int
+	)
+	err := op.sql(filters).each(ctx, tx, []any{&raw, &total}, func() error {
 		var row map[string]any
 		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
 		maps.DeleteFunc(row, func(name string, value any) bool { return value == nil && strings.HasPrefix(name, notIn) })
-		op.rows = append(op.rows, row)
+		rows = append(rows, row)
 
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters...))
+		return false, fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters...))
 	}
-	counted := slices.ContainsFunc(op.rows, counts)
-	if !counted {
-		op.notice, err = strangerNotice(ctx, tx, op.entity)
-	}
-	op.notice = cmp.Or(op.notice, whyMissed(op.entity, op.args.Filters, counted))
 
-	return err
+	op.rows, op.total = rows, total
+
+	return slices.ContainsFunc(rows, counts), nil
 }
 
 // sql is the value of an aggregate: the first and the last of a list's values by their places.
@@ -362,39 +378,4 @@ func counts(row map[string]any) bool {
 	}
 
 	return false
-}
-
-// nameGroup replaces a group's key by its ref, if the session has one, and its label.
-func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, rows []map[string]any) error {
-	target, ids := c.Target(), textsIn(rows, c)
-	if target == nil || len(ids) == 0 {
-		return nil
-	}
-	entries, err := d.registry.LookupKeys(ctx, target.Type, ids)
-	if err != nil {
-		return err
-	}
-	labels, err := namesByKey(distinctNames).asTenant(tx, d.scope.UserID)(ctx, target, ids)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if row[c.Name] == nil {
-			continue
-		}
-		id := fmt.Sprint(row[c.Name])
-		delete(row, c.Name)
-		entry, known := entries[id]
-		if known {
-			row[c.Name] = entry.Ref
-		}
-		switch label, shown := labels[id]; {
-		case label != "":
-			row["_"+c.Name+"_label"] = label
-		case !known && !shown: // without a word of whose it is, a figure reads like a total
-			row["_"+c.Name+"_label"] = "one that is not shown"
-		}
-	}
-
-	return nil
 }

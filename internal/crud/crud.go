@@ -61,7 +61,7 @@ func (o *Outcome) Failed() bool {
 // MayHaveMissed reports whether a call found or counted nothing and has a notice why another call may find something.
 func (o *Outcome) MayHaveMissed() bool {
 	return slices.ContainsFunc(o.Results, func(r Result) bool {
-		return r.Notice != "" && r.Notice != vocab.NoAccount && (r.RowCount == 0 || r.Tool == vocab.ToolAnalyze)
+		return !slices.Contains([]string{"", vocab.NoAccount, foundLoosely}, r.Notice) && (r.RowCount == 0 || r.Tool == vocab.ToolAnalyze)
 	})
 }
 

@@ -75,10 +75,10 @@ func TestRowsThatOthersPointTo(t *testing.T) {
 	either := b.rows(b.ok("read", vocab.ToolRead, `{"table": "recipes", "or_filters": [{"field": "meal_plans", "op": "not_exists", "value": []}, {"field": "name", "op": "=", "value": "Pho"}]}`))
 	require.Len(t, either, 2)
 	b.exec(`UPDATE kitchen.meal_plans SET notes = 'Leftovers' WHERE user_id = $1 AND date = '2026-11-02'`, b.scope.UserID)
-	for op, rows := range map[string]int{"exists": 0, "not_exists": 3} {
+	for op, rows := range map[string]int{"exists": 1, "not_exists": 3} {
 		told := b.ok("read", vocab.ToolRead, `{"table": "recipes", "filters": [{"field": "meal_plans", "op": "`+op+`", "value": ["notes = leftovers"]}]}`)
 		require.Equal(t, rows, told.RowCount)
-		require.Contains(t, told.Notice, "= on notes tells small letters from capitals")
+		require.Equal(t, op == "not_exists", strings.Contains(told.Notice, "= on notes tells capitals and accents apart."), told.Notice)
 	}
 	listed, err := b.tools.List(t.Context(), b.tx, crud.User{ID: b.scope.UserID}, "recipe", crud.ListParams{Filters: []registry.Filter{{Field: "meal_plans", Op: "exists", Value: []any{"date > 2026-12-01"}}}})
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -105,6 +104,8 @@ type condition struct {
 	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one. A list
 	// without elements is that of a condition which named only drafts: no stored row is in it.
 	texts []string
+	// loose are patterns instead of texts: the column's text, without capitals and accents, is like one of them.
+	loose []string
 	// found is, for lookups by name, what each text may mean.
 	found []meaning
 	// pointing are the rows that have to exist, or must not; then there is no column.
@@ -302,31 +303,6 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	}
 
 	return texts, nil
-}
-
-// whyMissed says why a result without rows may lack some: whoever looks for ilike Sanne means Sanne de Boer too, and whoever
-// looks for berlin means Berlin. Of a result with rows, not_exists may have found too many for the same reason.
-func whyMissed(e *domain.Entity, filters []registry.Filter, rows bool) string {
-	for _, f := range filters {
-		why, op := "", existsOp(e, f)
-		text, _ := f.Value.(string)
-		switch {
-		case rows && op != opNotExists:
-		case op != "":
-			if asked, fault := existsCondition(e, f); fault == nil {
-				why = whyMissed(asked.pointing.entity, asked.pointing.filters, false)
-			}
-		case f.Op == opILike && !strings.ContainsAny(text, `%_\`):
-			why = "ilike finds only the whole text; with % before and after it, it finds a part."
-		case f.Op == opEqual && strings.ToUpper(text) != strings.ToLower(text) && isCaseSensitive(e, e.ColumnOrPath(f.Field)):
-			why = fmt.Sprintf("= on %s tells small letters from capitals; ilike does not.", f.Field)
-		}
-		if why != "" {
-			return why
-		}
-	}
-
-	return ""
 }
 
 // isCaseSensitive reports whether small letters and capitals differ when a column is compared.

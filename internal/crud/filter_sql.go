@@ -67,6 +67,8 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
 	isArray := c.column.Kind == domain.KindArray
 	switch {
+	case c.loose != nil:
+		return plainLetters(c.column.SQL()) + " LIKE ANY(" + s.castList(c.loose, "text") + ")"
 	case c.other != nil:
 		return sql + " " + operator + " " + operand(c.other)
 	case c.op == opIsNull:

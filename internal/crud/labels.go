@@ -291,3 +291,38 @@ func firstValues(e *domain.Entity, row map[string]any) string {
 
 	return "one with " + strings.Join(said, ", ")
 }
+
+// nameGroup replaces a group's key by its ref, if the session has one, and its label.
+func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, rows []map[string]any) error {
+	target, ids := c.Target(), textsIn(rows, c)
+	if target == nil || len(ids) == 0 {
+		return nil
+	}
+	entries, err := d.registry.LookupKeys(ctx, target.Type, ids)
+	if err != nil {
+		return err
+	}
+	labels, err := namesByKey(distinctNames).asTenant(tx, d.scope.UserID)(ctx, target, ids)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row[c.Name] == nil {
+			continue
+		}
+		id := fmt.Sprint(row[c.Name])
+		delete(row, c.Name)
+		entry, known := entries[id]
+		if known {
+			row[c.Name] = entry.Ref
+		}
+		switch label, shown := labels[id]; {
+		case label != "":
+			row["_"+c.Name+"_label"] = label
+		case !known && !shown: // without a word of whose it is, a figure reads like a total
+			row["_"+c.Name+"_label"] = "one that is not shown"
+		}
+	}
+
+	return nil
+}

@@ -19,12 +19,13 @@ const rankedRows = 20
 type readOp struct {
 	*step
 
-	args   readArgs
-	sel    selection
-	named  []string // refs of drafts in conditions on the key
-	drafts []draft  // those that are read
-	found  *loaded
-	notice string
+	args    readArgs
+	sel     selection
+	named   []string // refs of drafts in conditions on the key
+	drafts  []draft  // those that are read
+	found   *loaded
+	notice  string
+	tooMany string // why rows may be there that were not meant
 }
 
 func (d *decision) newRead(s *step) (operation, *Error) {
@@ -75,13 +76,32 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		op.found, err = load(ctx, tx, op.entity, q)
 	}
 	if err == nil && op.found.total == 0 {
-		op.notice, err = strangerNotice(ctx, tx, op.entity)
-	}
-	if err == nil && op.found.total == 0 && op.notice == "" {
-		op.notice, err = similarNotice(ctx, tx, op.entity, q)
+		op.notice, err = op.whyNone(ctx, tx, q)
 	}
 
 	return err
+}
+
+// whyNone looks for rows that are written otherwise, and says how they were found, or why there are none.
+func (op *readOp) whyNone(ctx context.Context, tx pgx.Tx, q *query) (notice string, err error) {
+	if notice, err = strangerNotice(ctx, tx, op.entity); err != nil || notice != "" || len(op.drafts) > 0 {
+		return notice, err
+	}
+	notice, err = loosely(ctx, tx, op.entity, q.filters, q.or, func(tx pgx.Tx, filters, or []condition) (bool, error) {
+		wide := *q
+		wide.filters, wide.or = filters, or
+		rows, err := load(ctx, tx, op.entity, &wide)
+		if err == nil {
+			op.found = rows
+		}
+
+		return err == nil && rows.total > 0, err
+	})
+	if err != nil || notice != "" {
+		return notice, err
+	}
+
+	return similarNotice(ctx, tx, op.entity, q)
 }
 
 // query selects the stored rows; nil if only drafts are asked for.
@@ -107,6 +127,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
+	op.tooMany = whyTooMany(slices.Concat(filters, or)...)
 	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
 	var fault *Error
 	if q.by, fault = op.by(); fault != nil {
@@ -219,7 +240,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.rows = append(result.rows, stored.rows...)
 	result.Refs = append(result.Refs, stored.Refs...)
 	result.RowCount += op.found.total
-	result.Notice = cmp.Or(op.notice, whyMissed(op.entity, op.args.allFilters(), result.RowCount > 0))
+	result.Notice = cmp.Or(op.notice, op.tooMany)
 
 	return result, err
 }

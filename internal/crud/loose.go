@@ -1,0 +1,120 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/internal/domain"
+)
+
+const (
+	// looseTimeout bounds looking through a table's texts letter by letter, which takes up to twenty times as long as comparing them.
+	looseTimeout = "1s"
+
+	foundLoosely  = "No row fits to the letter; these have other capitals, accents or endings, or say more."
+	notLookedInto = "Whether rows fit with other capitals or accents was not looked into: it takes too long here."
+)
+
+// loosely looks again with conditions to which capitals and accents do not matter, nor what stands around a pattern: who looks for
+// berlin means Berlin, who looks for Malaga means Málaga, and who looks for ilike Sanne means Sanne de Boer too. The notice says how
+// rows were found; "" if none were, or if the conditions are the same.
+func loosely(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters, or []condition, look func(tx pgx.Tx, filters, or []condition) (found bool, err error)) (notice string, err error) {
+	wide, some := loosened(e, filters)
+	other, others := loosened(e, or)
+	if !some && !others {
+		return "", nil
+	}
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+looseTimeout+"'"); err != nil {
+			return fmt.Errorf("bound a search for similar texts: %w", err)
+		}
+		found, err := look(tx, wide, other)
+		if err != nil {
+			return err
+		}
+		if found {
+			notice = foundLoosely
+		}
+		if _, err = tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
+			return fmt.Errorf("unbound a search for similar texts: %w", err)
+		}
+
+		return nil
+	})
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && pgErr.Code == pgerrcode.QueryCanceled && ctx.Err() == nil {
+		return notLookedInto, nil
+	}
+
+	return notice, err
+}
+
+// loosened are conditions that more rows meet, and whether they differ from the given ones.
+func loosened(e *domain.Entity, list []condition) (wide []condition, differ bool) {
+	wide = slices.Clone(list)
+	for i := range wide {
+		differ = wide[i].loosen(e) || differ
+	}
+
+	return wide, differ
+}
+
+func (c *condition) loosen(e *domain.Entity) bool {
+	switch {
+	case c.pointing != nil:
+		if c.op != opExists {
+			return false
+		}
+		of := *c.pointing
+		where, differ := loosened(of.entity, of.where)
+		of.where, c.pointing = where, &of
+
+		return differ
+	case !c.isLoosened(e):
+		return false
+	}
+	for _, text := range c.texts {
+		pattern := domain.Plain(text)
+		switch {
+		case c.op == opEqual || c.op == opIn:
+			pattern = likeEscaper.Replace(pattern)
+		case c.op == opContains || !strings.ContainsAny(pattern, `%_\`):
+			pattern = literal(pattern)
+		}
+		c.loose = append(c.loose, pattern)
+	}
+
+	return true
+}
+
+// isLoosened reports whether a condition compares letters that may have been written otherwise.
+func (c *condition) isLoosened(e *domain.Entity) bool {
+	if c.column == nil || c.other != nil || c.column.Kind != domain.KindText || c.column.Holds != "" || c.column.Stored() != nil || c.column.Pair != nil ||
+		!slices.ContainsFunc(c.texts, func(text string) bool { return strings.ToUpper(text) != strings.ToLower(text) }) {
+		return false
+	}
+
+	return c.op == opILike || c.op == opContains || (c.op == opEqual || c.op == opIn) && isCaseSensitive(e, c.column)
+}
+
+// whyTooMany says that not_exists compares to the letter: a row with other capitals counts as none.
+func whyTooMany(list ...condition) string {
+	for _, c := range list {
+		if c.op != opNotExists {
+			continue
+		}
+		for _, one := range c.pointing.where {
+			if one.isLoosened(c.pointing.entity) && (one.op == opEqual || one.op == opIn) {
+				return fmt.Sprintf("%s on %s tells capitals and accents apart.", one.op, one.column.Name)
+			}
+		}
+	}
+
+	return ""
+}
