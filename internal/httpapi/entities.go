@@ -5,15 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/internal/httpapi/problem"
+	"alfred/internal/pg"
 	"alfred/registry"
 )
 
@@ -47,70 +45,49 @@ type entitiesIn struct {
 	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
 
-func (a *api) entityList(ctx context.Context, in *entitiesIn) (entityPage, error) {
-	after, err := parseEntityCursor(in.Cursor, in.Turn)
-	if err != nil {
-		return entityPage{}, err
+func (a *api) entityList(ctx context.Context, in *entitiesIn) (page entityPage, err error) {
+	read := func(ctx context.Context, work func(tx pgx.Tx) error) error {
+		_, err := inSession(ctx, a, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) (none struct{}, err error) {
+			page.CurrentTurn = cmp.Or(in.Turn, row.LastTurn)
+			if in.Turn > row.LastTurn {
+				return none, problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+			}
+
+			return none, work(tx)
+		})
+
+		return err
 	}
-
-	return inSession(ctx, a, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) (page entityPage, err error) {
-		page.CurrentTurn = cmp.Or(in.Turn, row.LastTurn)
-		if in.Turn > row.LastTurn {
-			return page, problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+	page.Page, err = paged(ctx, read, PageQuery{in.Limit, in.Cursor}, func(tx pgx.Tx, after entityPlace, size int32) ([]*db.EntityListRow, error) {
+		if after.Turn != in.Turn && after.Ref != "" {
+			return nil, errCursor
 		}
-		refs, err := a.q.EntityList(ctx, tx, after.params(row.ID, in.Turn, int32(in.Limit)))
-		page.Page = pageOf(refs, in.Limit,
-			func(r *db.EntityListRow) entity {
-				e := entity(*r)
-				if !in.Keys {
-					e.Key = ""
-				}
 
-				return e
-			},
-			func(r *db.EntityListRow) string {
-				return opaque(entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref})
-			})
+		return a.q.EntityList(ctx, tx, &db.EntityListParams{
+			SessionID: in.ID.UUID, TurnNumber: pg.OrNil(in.Turn), PageSize: size,
+			AfterTier: after.Tier, AfterType: after.Type, AfterTurn: after.TurnCreated, AfterRef: pg.OrNil(after.Ref),
+		})
+	}, func(r *db.EntityListRow) entity {
+		e := entity(*r)
+		if !in.Keys {
+			e.Key = ""
+		}
 
-		return page, err
+		return e
+	}, func(r *db.EntityListRow) entityPlace {
+		return entityPlace{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}
 	})
+
+	return page, err
 }
 
-// entityCursor is a position in the registry's order, as of a turn; 0 is now.
-type entityCursor struct {
+// entityPlace is a place in the registry's order, as of a turn; 0 is now.
+type entityPlace struct {
 	Turn        int32  `json:"turn"`
 	Tier        string `json:"tier"`
 	Type        string `json:"type"`
 	TurnCreated int32  `json:"turn_created"`
 	Ref         string `json:"ref"`
-}
-
-// refForm matches every ref; anything else cannot be in a cursor of ours.
-var refForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_[0-9]{1,18}$`)
-
-// parseEntityCursor parses a registry cursor as of the same turn.
-func parseEntityCursor(cursor string, turn int32) (c entityCursor, err error) {
-	if err := parseOpaque(cursor, &c); err != nil || cursor == "" {
-		return c, err
-	}
-	tiers := []string{"generated", "recent", "retained", "excluded", "background"}
-	if c.Turn != turn || !slices.Contains(tiers, c.Tier) || !refForm.MatchString(c.Ref) || strings.ContainsRune(c.Type, 0) {
-		return c, errCursor
-	}
-
-	return c, nil
-}
-
-func (c entityCursor) params(session uuid.UUID, turn, size int32) *db.EntityListParams {
-	params := &db.EntityListParams{SessionID: session, AfterTier: c.Tier, AfterType: c.Type, AfterTurn: c.TurnCreated, PageSize: size}
-	if turn > 0 {
-		params.TurnNumber = &turn
-	}
-	if c.Ref != "" {
-		params.AfterRef = &c.Ref
-	}
-
-	return params
 }
 
 // refs are a session's refs, as other protocols show them.

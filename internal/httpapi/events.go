@@ -77,7 +77,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 // turnPosition is the event after which a turn's stream goes on: 0, its beginning, if it has not come as far as the one
 // asked for, since whoever waited for that would miss all before it.
 func (a *api) turnPosition(ctx context.Context, in *eventsIn) (int32, error) {
-	after, err := parseNumber(in.resumeAfter(), errEventID)
+	after, err := parseNumber(cmp.Or(in.resumeAfter(), "0"))
 	if err != nil || after == 0 {
 		return after, err
 	}
@@ -95,7 +95,7 @@ func (a *api) turnPosition(ctx context.Context, in *eventsIn) (int32, error) {
 }
 
 func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	after, err := parseNumberSeq(in.resumeAfter())
+	after, err := parsePosition(in.resumeAfter())
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,28 @@ func (in *eventsIn) resumeAfter() string {
 
 var errEventID = problem.Invalid("Last-Event-ID is not an id of this stream.")
 
-// parseNumberSeq parses an event id of a session's stream.
-func parseNumberSeq(id string) (pair, error) { return parsePair(id, pair{}, errEventID) }
+// parseNumber parses a number of an event id.
+func parseNumber(text string) (int32, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, errEventID
+	}
+
+	return int32(n), nil
+}
+
+// position is an event's in a session's stream: its turn's number, and its seq.
+type position struct{ number, seq int32 }
+
+// parsePosition parses an event id of a session's stream; none is its beginning.
+func parsePosition(id string) (p position, err error) {
+	number, seq, _ := strings.Cut(cmp.Or(id, "0.0"), ".")
+	if p.number, err = parseNumber(number); err == nil {
+		p.seq, err = parseNumber(seq)
+	}
+
+	return p, err
+}
 
 // turnSource reads a turn's events.
 func (a *api) turnSource(id uuid.UUID, after int32) source {
@@ -148,7 +168,7 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 	for _, text := range in.Session {
 		idText, after, _ := strings.Cut(text, ".")
 		id, idErr := uuid.Parse(idText)
-		last, err := parseNumberSeq(after)
+		last, err := parsePosition(after)
 		if errors.Join(idErr, err) != nil {
 			return nil, problem.Invalid("session is an id, or ID.number.seq.")
 		}
@@ -158,8 +178,8 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
-func (w *watched) add(id uuid.UUID, last pair) {
-	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, last.first), append(w.seqs, last.second)
+func (w *watched) add(id uuid.UUID, last position) {
+	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, last.number), append(w.seqs, last.seq)
 	w.gone, w.left = append(w.gone, false), w.left+1
 }
 

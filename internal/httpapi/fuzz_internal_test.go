@@ -14,23 +14,16 @@ func FuzzPositions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if seq, err := parseNumber(text, errEventID); err == nil {
+		if seq, err := parseNumber(text); err == nil {
 			require.GreaterOrEqual(t, seq, int32(0))
 		}
-		if last, err := parseNumberSeq(text); err == nil {
-			require.GreaterOrEqual(t, min(last.first, last.second), int32(0))
+		if last, err := parsePosition(text); err == nil {
+			require.GreaterOrEqual(t, min(last.number, last.seq), int32(0))
 		}
-		if c, err := parseSessionCursor(text); err == nil && text != "" {
-			again, err := parseSessionCursor(opaque(c))
+		if place, err := parseCursor[entityPlace](text); err == nil && text != "" {
+			again, err := parseCursor[entityPlace](cursorOf(place))
 			require.NoError(t, err)
-			require.True(t, c.At.Equal(*again.At))
-			require.Equal(t, *c.Pinned, *again.Pinned)
-			require.Equal(t, c.ID, again.ID)
-		}
-		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
-			again, err := parseEntityCursor(opaque(c), 0)
-			require.NoError(t, err)
-			require.Equal(t, c, again)
+			require.Equal(t, place, again)
 		}
 		require.NotRegexp(t, `[\x00-\x1f\x7f]`, problem.OneLine(text))
 	})

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,9 +55,9 @@ type callPath struct {
 }
 
 func (a *api) callList(ctx context.Context, in *turnPageIn) (Page[CallLine], error) {
-	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.LlmCallPageTurnRow, error) {
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.LlmCallPageTurnRow, error) {
 		return a.q.LlmCallPageTurn(ctx, tx, &db.LlmCallPageTurnParams{TurnID: &in.ID.UUID, AfterID: after, PageSize: size})
-	}, func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) }, func(r *db.LlmCallPageTurnRow) string { return r.ID.String() })
+	}, func(r *db.LlmCallPageTurnRow) CallLine { return CallLine(*r) }, func(r *db.LlmCallPageTurnRow) *uuid.UUID { return &r.ID })
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (LLMCall, error) {
@@ -124,9 +123,9 @@ type toolResult struct {
 }
 
 func (a *api) turnTimeline(ctx context.Context, in *turnPageIn) (Page[timelineLine], error) {
-	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnTimelineRow, error) {
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, func(tx pgx.Tx, after, size int32) ([]*db.TurnTimelineRow, error) {
 		return a.q.TurnTimeline(ctx, tx, &db.TurnTimelineParams{TurnID: in.ID.UUID, AfterSeq: after, PageSize: size})
-	}, timelineLineOf, func(r *db.TurnTimelineRow) string { return strconv.Itoa(int(r.Seq)) })
+	}, timelineLineOf, func(r *db.TurnTimelineRow) int32 { return r.Seq })
 }
 
 func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
@@ -141,11 +140,11 @@ func timelineLineOf(r *db.TurnTimelineRow) timelineLine {
 }
 
 func (a *api) turnResults(ctx context.Context, in *turnPageIn) (Page[toolResult], error) {
-	parse := func(cursor string) (pair, error) { return parsePair(cursor, pair{first: -1}, errCursor) }
+	type place struct{ Step, Call int32 } // calls count from 1
 
-	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, parse, func(tx pgx.Tx, after pair, size int32) ([]*db.TurnStepResultPageRow, error) {
-		return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: after.first, AfterCall: after.second, PageSize: size})
-	}, toolResultOf, func(r *db.TurnStepResultPageRow) string { return fmt.Sprintf("%d.%d", r.Step, r.Call) })
+	return paged(ctx, a.ofTurn(in.ID), in.PageQuery, func(tx pgx.Tx, after place, size int32) ([]*db.TurnStepResultPageRow, error) {
+		return a.q.TurnStepResultPage(ctx, tx, &db.TurnStepResultPageParams{TurnID: in.ID.UUID, AfterStep: after.Step, AfterCall: after.Call, PageSize: size})
+	}, toolResultOf, func(r *db.TurnStepResultPageRow) place { return place{r.Step, r.Call} })
 }
 
 func toolResultOf(r *db.TurnStepResultPageRow) toolResult {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -72,9 +71,9 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (contextPreview
 }
 
 func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (Page[summary], error) {
-	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnSummaryPageRow, error) {
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, func(tx pgx.Tx, after, size int32) ([]*db.TurnSummaryPageRow, error) {
 		return a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: in.ID.UUID, AfterNumber: after, PageSize: size})
-	}, func(r *db.TurnSummaryPageRow) summary { return summary(*r) }, func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })
+	}, func(r *db.TurnSummaryPageRow) summary { return summary(*r) }, func(r *db.TurnSummaryPageRow) int32 { return r.TurnNumber })
 }
 
 // decision is one line of the log of what was kept in view or removed from it.
@@ -104,9 +103,9 @@ type constraint struct {
 }
 
 func (a *api) decisionList(ctx context.Context, in *sessionPageIn) (Page[decision], error) {
-	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.DecisionPageRow, error) {
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.DecisionPageRow, error) {
 		return a.q.DecisionPage(ctx, tx, &db.DecisionPageParams{SessionID: in.ID.UUID, AfterID: after, PageSize: size})
-	}, decisionOf, func(r *db.DecisionPageRow) string { return r.ID.String() })
+	}, decisionOf, func(r *db.DecisionPageRow) *uuid.UUID { return &r.ID })
 }
 
 func decisionOf(r *db.DecisionPageRow) decision {
@@ -114,7 +113,7 @@ func decisionOf(r *db.DecisionPageRow) decision {
 }
 
 func (a *api) constraintList(ctx context.Context, in *sessionPageIn) (Page[constraint], error) {
-	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseIDCursor, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.ConstraintPageRow, error) {
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, func(tx pgx.Tx, after *uuid.UUID, size int32) ([]*db.ConstraintPageRow, error) {
 		return a.q.ConstraintPage(ctx, tx, &db.ConstraintPageParams{SessionID: in.ID.UUID, UserID: userOf(ctx), AfterID: after, PageSize: size})
-	}, func(r *db.ConstraintPageRow) constraint { return constraint(*r) }, func(r *db.ConstraintPageRow) string { return r.ID.String() })
+	}, func(r *db.ConstraintPageRow) constraint { return constraint(*r) }, func(r *db.ConstraintPageRow) *uuid.UUID { return &r.ID })
 }

@@ -1,15 +1,11 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -32,16 +28,6 @@ type PageQuery struct {
 	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
 
-// pageOf makes a page of rows; a full page has the last row's cursor.
-func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string) Page[T] {
-	page := Page[T]{Items: mapped(rows, item)}
-	if n := len(rows); n > 0 && n == limit {
-		page.NextCursor = cursor(rows[n-1])
-	}
-
-	return page
-}
-
 // mapped is a list of items, one for each row; never nil, since lists are never null in JSON.
 func mapped[R, T any](rows []R, item func(R) T) []T {
 	items := make([]T, len(rows))
@@ -60,80 +46,6 @@ type sessionPageIn struct {
 type turnPageIn struct {
 	TurnPath
 	PageQuery
-}
-
-// errCursor rejects cursors that we did not issue.
-var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
-
-// parseNumberCursor parses a numeric cursor.
-func parseNumberCursor(cursor string) (int32, error) { return parseNumber(cursor, errCursor) }
-
-// parseNumber parses a number that we gave a client; none is 0. Anything else is bad.
-func parseNumber(text string, bad error) (int32, error) {
-	n, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 32)
-	if err != nil || n < 0 {
-		return 0, bad
-	}
-
-	return int32(n), nil
-}
-
-// pair is a position of two numbers: a turn's number and an event's, a step's and a call's.
-type pair struct{ first, second int32 }
-
-// parsePair parses two such numbers with a point between them; none is where a list begins.
-func parsePair(text string, none pair, bad error) (p pair, err error) {
-	if text == "" {
-		return none, nil
-	}
-	before, after, _ := strings.Cut(text, ".")
-	if before == "" || after == "" {
-		return p, bad
-	}
-	if p.first, err = parseNumber(before, bad); err == nil {
-		p.second, err = parseNumber(after, bad)
-	}
-
-	return p, err
-}
-
-// opaque encodes a cursor of several values.
-func opaque(cursor any) string {
-	raw, err := json.Marshal(cursor)
-	if err != nil {
-		panic(err) // strings, numbers and times
-	}
-
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
-// parseOpaque decodes one into a struct, which stays zero for none.
-func parseOpaque(cursor string, into any) error {
-	if cursor == "" {
-		return nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err == nil {
-		err = json.Unmarshal(raw, into)
-	}
-	if err != nil {
-		return errCursor
-	}
-
-	return nil
-}
-
-// parseIDCursor parses a cursor that is an id; none is nil.
-func parseIDCursor(cursor string) (*uuid.UUID, error) {
-	if cursor == "" {
-		return nil, nil
-	}
-	id, err := uuid.Parse(cursor)
-	if err != nil {
-		return nil, errCursor
-	}
-
-	return &id, nil
 }
 
 // inSession returns what work reads of one of the caller's sessions.
@@ -170,18 +82,46 @@ func (a *api) ofTurn(id pathID) pg.Run {
 	}
 }
 
-// paged is a page of the rows after a cursor.
-func paged[C, R, T any](
-	ctx context.Context, read pg.Run, in PageQuery, parse func(cursor string) (C, error),
-	list func(tx pgx.Tx, after C, size int32) ([]R, error), item func(R) T, cursor func(R) string,
+// paged is a page of the rows after the place that its cursor holds, from the beginning if that is the zero place; a full
+// page has a cursor with its last row's place.
+func paged[P comparable, R, T any](
+	ctx context.Context, read pg.Run, in PageQuery, list func(tx pgx.Tx, after P, size int32) ([]R, error), item func(R) T, place func(R) P,
 ) (Page[T], error) {
 	return pg.Value(ctx, read, func(tx pgx.Tx) (page Page[T], err error) {
-		after, err := parse(in.Cursor)
+		after, err := parseCursor[P](in.Cursor)
 		if err != nil {
 			return page, err
 		}
 		rows, err := list(tx, after, int32(in.Limit))
+		page.Items = mapped(rows, item)
+		if n := len(rows); n > 0 && n == in.Limit {
+			page.NextCursor = cursorOf(place(rows[n-1]))
+		}
 
-		return pageOf(rows, in.Limit, item, cursor), err
+		return page, err
 	})
+}
+
+// errCursor rejects cursors that we did not issue.
+var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
+
+func cursorOf[P comparable](place P) string {
+	raw, err := json.Marshal(place)
+	if err != nil {
+		panic(err) // strings, numbers, times and ids
+	}
+
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func parseCursor[P comparable](cursor string) (place P, err error) {
+	if cursor == "" {
+		return place, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || json.Unmarshal(raw, &place) != nil || place == *new(P) {
+		return place, errCursor
+	}
+
+	return place, nil
 }

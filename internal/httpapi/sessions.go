@@ -163,29 +163,20 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (Page[session]
 		like = new("%" + likeEscaper.Replace(in.Q) + "%")
 	}
 
-	return paged(ctx, a.door.Read, in.PageQuery, parseSessionCursor, func(tx pgx.Tx, after sessionCursor, size int32) ([]*db.SessionPageRow, error) {
+	return paged(ctx, a.door.Read, in.PageQuery, func(tx pgx.Tx, after sessionPlace, size int32) ([]*db.SessionPageRow, error) {
 		return a.q.SessionPage(ctx, tx, &db.SessionPageParams{
 			UserID: userOf(ctx), PageSize: size, Archived: archived, TitleLike: like, BeforePinned: after.Pinned, BeforeAt: after.At, BeforeID: after.ID,
 		})
-	}, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) }, func(r *db.SessionPageRow) string {
-		return opaque(sessionCursor{new(r.PinnedAt != nil), &r.LastActivityAt, &r.ID})
+	}, func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) }, func(r *db.SessionPageRow) sessionPlace {
+		return sessionPlace{new(r.PinnedAt != nil), &r.LastActivityAt, &r.ID}
 	})
 }
 
-// sessionCursor is a position in the list of sessions: where SessionPage continues.
-type sessionCursor struct {
+// sessionPlace is a place in the list of sessions: where SessionPage continues.
+type sessionPlace struct {
 	Pinned *bool      `json:"pinned"`
 	At     *time.Time `json:"at"`
 	ID     *uuid.UUID `json:"id"`
-}
-
-func parseSessionCursor(cursor string) (c sessionCursor, err error) {
-	err = parseOpaque(cursor, &c)
-	if err == nil && cursor != "" && (c.Pinned == nil || c.At == nil || c.ID == nil) {
-		err = errCursor
-	}
-
-	return c, err
 }
 
 type forkIn struct {

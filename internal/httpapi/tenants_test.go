@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,6 +99,9 @@ func newEstate(t *testing.T) *estate {
 	}
 	cursors := b.call(t, http.MethodGet, "/v1/sessions?limit=1", nil).text("next_cursor")
 	e.theirs["cursor"], e.none["cursor"] = cursors, cursors
+	for _, names := range []map[string]string{e.theirs, e.none} {
+		names["call_place"] = cursor(strconv.Quote(names["call"]))
+	}
 
 	_, b.key = b.newUser(t, "bob", "chat", "read", "admin")
 	own := b.session(t)
@@ -150,7 +154,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"get-timeline":       get("/v1/turns/{turn}/timeline"),
 		"get-turn":           get("/v1/turns/{turn}", "/v1/turns/{turn}?wait=1s", "/v1/turns/{turn}?wait=1s&until=summarized", "/v1/turns/{session}"),
 		"list-branches":      get("/v1/sessions/{session}/branches"),
-		"list-calls":         get("/v1/turns/{turn}/calls", "/v1/turns/{turn}/calls?cursor={call}"),
+		"list-calls":         get("/v1/turns/{turn}/calls", "/v1/turns/{turn}/calls?cursor={call_place}"),
 		"list-constraints":   get("/v1/sessions/{session}/constraints"),
 		"list-decisions":     get("/v1/sessions/{session}/decisions"),
 		"list-entities":      get("/v1/sessions/{session}/entities", "/v1/sessions/{session}/entities?turn=1", "/v1/sessions/{session}/entities?limit=1&cursor="+registryPlace),
@@ -158,7 +162,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"list-results":       get("/v1/turns/{turn}/results"),
 		"list-sessions":      get("/v1/sessions", "/v1/sessions?limit=200", "/v1/sessions?cursor={cursor}"),
 		"list-summaries":     get("/v1/sessions/{session}/summaries"),
-		"list-turns":         get("/v1/sessions/{session}/turns", "/v1/sessions/{session}/turns?cursor=2"),
+		"list-turns":         get("/v1/sessions/{session}/turns", "/v1/sessions/{session}/turns?cursor="+cursor("2")),
 		"list-types":         get("/v1/data"),
 		"patch-artifact":     {{method: "PATCH", path: "/v1/sessions/{session}/artifacts/gen_recipe_1", body: `{"content": {"name": "Mine"}}`}, {method: "PATCH", path: "/v1/sessions/{own_session}/artifacts/{draft}", body: `{"content": {"name": "Mine"}}`}},
 		"get-user":           get("/v1/user"),
@@ -236,7 +240,10 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 }
 
 // registryPlace is a cursor before the first draft of any registry.
-var registryPlace = base64.RawURLEncoding.EncodeToString([]byte(`{"tier": "generated", "type": "a", "ref": "a_1"}`))
+var registryPlace = cursor(`{"tier": "generated", "type": "a", "ref": "a_1"}`)
+
+// cursor holds a place in a list.
+func cursor(place string) string { return base64.RawURLEncoding.EncodeToString([]byte(place)) }
 
 var (
 	ids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|chatcmpl-[0-9a-f]{32}`)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -184,9 +183,9 @@ func (a *api) checkInputs(in newTurn) error {
 }
 
 func (a *api) turnList(ctx context.Context, in *sessionPageIn) (Page[turnLine], error) {
-	return paged(ctx, a.ofSession(in.ID), in.PageQuery, parseNumberCursor, func(tx pgx.Tx, after, size int32) ([]*db.TurnPageRow, error) {
+	return paged(ctx, a.ofSession(in.ID), in.PageQuery, func(tx pgx.Tx, after, size int32) ([]*db.TurnPageRow, error) {
 		return a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &in.ID.UUID, AfterNumber: after, PageSize: size})
-	}, turnLineOf, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })
+	}, turnLineOf, func(r *db.TurnPageRow) int32 { return r.Number })
 }
 
 func turnLineOf(r *db.TurnPageRow) turnLine { return turnLine{factsOf(r), r.CostUsd} }

@@ -67,9 +67,9 @@ func TestTurnList(t *testing.T) {
 	first := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/turns?limit=2", nil)
 	require.Len(t, first.items(), 2)
 	require.Equal(t, "message 1", first.items()[0]["message"])
-	require.Equal(t, "2", first.text("next_cursor"))
-	second := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/turns?limit=2&cursor=2", nil)
+	second := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/turns?limit=2&cursor="+first.text("next_cursor"), nil)
 	require.Len(t, second.items(), 1)
+	require.Equal(t, "message 3", second.items()[0]["message"])
 	require.Empty(t, second.text("next_cursor"))
 }
 
