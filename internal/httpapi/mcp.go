@@ -61,16 +61,6 @@ func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) 
 // Tools are what servers of the Model Context Protocol work with.
 func (c *Config) Tools() mcpserver.Config {
 	return mcpserver.Config{
-		Pool: c.Pool, Domain: c.Domain, Preview: c.Preview, Search: c.Search, Limits: c.Limits, Logger: c.Logger, Version: c.Version, Explain: explain,
+		Pool: c.Pool, Domain: c.Domain, Preview: c.Preview, Search: c.Search, Limits: c.Limits, Logger: c.Logger, Version: c.Version,
 	}
-}
-
-// explain is the API's problem for an error, as an MCP tool reports it; nil for internal errors.
-func explain(err error) *mcpserver.Error {
-	p := problem.Of(err)
-	if p.Status == http.StatusInternalServerError {
-		return nil
-	}
-
-	return &mcpserver.Error{Code: p.Code, Sentence: p.Detail}
 }

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 
 	"alfred/internal/domain"
 	"alfred/internal/follow"
+	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 	"alfred/internal/preview"
 	"alfred/internal/recall"
@@ -27,8 +27,6 @@ type Config struct {
 	Limits  jobs.Limits
 	Logger  *slog.Logger
 	Version string
-	// Explain says what a caller may know of an error; nil: nothing.
-	Explain func(error) *Error
 }
 
 // Place is where a caller's rows are, and what the tools work with there.
@@ -102,27 +100,11 @@ func (f *Factory) Handler(callerOf func(*http.Request) Caller) http.Handler {
 		&mcp.StreamableHTTPOptions{Stateless: true, Logger: f.config.Logger, DisableLocalhostProtection: true})
 }
 
-// Error is a tool's answer if it cannot do what was requested.
-type Error struct {
-	Code     string // as in the HTTP API
-	Sentence string
-}
-
-func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
-
-var (
-	errNotFound = &Error{"not_found", "There is no such thing here."}
-	errInternal = &Error{"internal", "Something went wrong on our side."}
-)
-
 // callerError is an error as the caller may know it. What is unknown goes to the log alone; why the database cannot be
 // reached goes there, too.
 func (c *Config) callerError(ctx context.Context, tool string, err error) error {
-	if known, ok := errors.AsType[*Error](err); ok {
-		return known
-	}
-	known := cmp.Or(c.Explain(err), errInternal)
-	if known == errInternal || pg.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
+	known := problem.Of(err)
+	if known.Status == http.StatusInternalServerError || pg.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
 		c.Logger.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", tool), slog.Any("error", err))
 	}
 

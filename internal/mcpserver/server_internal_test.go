@@ -1,13 +1,14 @@
 package mcpserver
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 )
@@ -16,20 +17,20 @@ import (
 func TestOutagesAreLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	broken := fmt.Errorf("connection refused: %w", io.ErrUnexpectedEOF)
-	s := &Place{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Explain: func(error) *Error { return nil }}}
-	require.Equal(t, errInternal, s.callerError(t.Context(), "read", broken), "nothing explains it")
-	require.Contains(t, log.String(), "connection refused")
+	s := &Place{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	for want, err := range map[string]error{
+		"internal: ":    errors.New("a secret"),
+		"unavailable: ": fmt.Errorf("a secret: %w", io.ErrUnexpectedEOF),
+	} {
+		log.Reset()
+		told := s.callerError(t.Context(), "read", err)
+		require.ErrorContains(t, told, want)
+		require.NotContains(t, told.Error(), "secret")
+		require.Contains(t, log.String(), "a secret")
+	}
 
 	log.Reset()
-	unavailable := &Error{"unavailable", "Try again."}
-	s.Explain = func(error) *Error { return unavailable }
-	require.Equal(t, unavailable, s.callerError(t.Context(), "read", broken))
-	require.Contains(t, log.String(), "connection refused")
-
-	log.Reset()
-	require.Equal(t, unavailable, s.callerError(t.Context(), "read", &pgconn.PgError{Code: "AL010"}))
-	s.Explain = func(error) *Error { return errNotFound }
-	require.Equal(t, errNotFound, s.callerError(t.Context(), "read", &pgconn.PgError{Code: pgerrcode.NoData}))
+	require.ErrorContains(t, s.callerError(t.Context(), "read", &pgconn.PgError{Code: "AL010"}), "unavailable: ")
+	require.ErrorContains(t, s.callerError(t.Context(), "read", pgx.ErrNoRows), "not_found: ")
 	require.Empty(t, log.String(), "a move is no fault, nor is a question for what is not there")
 }

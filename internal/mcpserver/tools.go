@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/httpapi/problem"
 	"alfred/internal/pg"
 	"alfred/internal/recall"
 	"alfred/internal/vocab"
@@ -28,7 +29,7 @@ func (t *Place) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 func parseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return uuid.Nil, errNotFound
+		return uuid.Nil, problem.ErrNotFound
 	}
 
 	return id, nil
@@ -93,7 +94,7 @@ type contextIn struct {
 
 func (t *Place) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
 	if (in.TurnID == "") == (in.SessionID == "") {
-		return nil, &Error{"invalid_request", "Say a turn_id or a session_id, one of the two."}
+		return nil, problem.Invalid("Say a turn_id or a session_id, one of the two.")
 	}
 	if in.TurnID != "" {
 		return t.explainTurn(ctx, in.TurnID)
@@ -107,7 +108,7 @@ func (t *Place) explainContext(ctx context.Context, in contextIn) (*contextOut, 
 		in.Node = vocab.NodeThink
 	case vocab.NodeUnderstand, vocab.NodeThink, vocab.NodeAct, vocab.NodeReply, vocab.NodeSummarize:
 	default:
-		return nil, &Error{"invalid_request", "node is understand, think, act, reply or summarize."}
+		return nil, problem.Invalid("node is understand, think, act, reply or summarize.")
 	}
 	frame, err := pg.Value(ctx, t.read, func(tx pgx.Tx) (nodes.Frame, error) { return t.Preview.Frame(ctx, tx, id, in.Node) })
 	out := &contextOut{SessionID: id.String(), Text: nodes.RenderBlocks(frame.Blocks), Held: []held{}}
@@ -161,7 +162,7 @@ func (t *Place) searchHistory(ctx context.Context, in searchIn) (*foundOut, erro
 		return t.newest(ctx)
 	}
 	if len(in.Query) > maxQuery {
-		return nil, &Error{"invalid_request", "A query has at most 1000 bytes."}
+		return nil, problem.Invalid("A query has at most 1000 bytes.")
 	}
 	vectors, err := t.Search.EmbedTexts(ctx, []string{in.Query})
 	if err != nil {
