@@ -155,9 +155,6 @@ func (a *api) checkParameters(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// stillGood checks again that the request's key or token is valid.
-func (a *api) stillGood(ctx context.Context) error { return a.gate.StillGood(ctx, auth.CallerOf(ctx)) }
-
 func (a *api) fail(ctx huma.Context, err error) {
 	problem.Note(ctx.Context(), err)
 	_, w := humago.Unwrap(ctx)

@@ -56,12 +56,12 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 	if err != nil {
 		return nil, err
 	}
-	ended, err := a.turnEnded(ctx, in.ID.UUID, false)
+	ended, err := a.turnEnded(ctx, a.door.Read, in.ID.UUID, false)
 	if err != nil {
 		return nil, err
 	}
 	if ended && after > 0 {
-		left, _, err := a.turnSource(in.ID.UUID, after)(ctx)
+		left, _, err := turnSource(a.door.Read, in.ID.UUID, after)(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 		}
 	}
 
-	return a.stream(a.Listener.Subscribe, a.turnSource(in.ID.UUID, after), in.ID.UUID), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.Subscribe, turnSource(a.door.Watcher(ctx).Read, in.ID.UUID, after), in.ID.UUID), nil //nolint:contextcheck // the stream has the request's own
 }
 
 // turnPosition is the event after which a turn's stream goes on: 0, its beginning, if it has not come as far as the one
@@ -106,7 +106,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 	w := &watched{alone: true}
 	w.add(row.ID, after)
 
-	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.SubscribeSessions, a.watchSource(a.door.Watcher(ctx).Read, w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (in *eventsIn) resumeAfter() string {
@@ -139,8 +139,8 @@ func parsePosition(id string) (p position, err error) {
 }
 
 // turnSource reads a turn's events.
-func (a *api) turnSource(id uuid.UUID, after int32) source {
-	read := follow.Source(a.door.Read, id, after)
+func turnSource(run pg.Run, id uuid.UUID, after int32) source {
+	read := follow.Source(run, id, after)
 
 	return func(ctx context.Context) ([]event, bool, error) {
 		rows, over, err := read(ctx)
@@ -163,7 +163,7 @@ type watched struct {
 }
 
 // watch lets a browser with many tabs use a single connection.
-func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error) {
+func (a *api) watch(ctx context.Context, in *watchIn) (*huma.StreamResponse, error) {
 	w := &watched{}
 	for _, text := range in.Session {
 		idText, after, _ := strings.Cut(text, ".")
@@ -175,7 +175,7 @@ func (a *api) watch(_ context.Context, in *watchIn) (*huma.StreamResponse, error
 		w.add(id, last)
 	}
 
-	return a.stream(a.Listener.SubscribeSessions, a.watchSource(w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(a.Listener.SubscribeSessions, a.watchSource(a.door.Watcher(ctx).Read, w), w.sessions...), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (w *watched) add(id uuid.UUID, last position) {
@@ -184,9 +184,9 @@ func (w *watched) add(id uuid.UUID, last position) {
 }
 
 // watchSource reads the events of sessions.
-func (a *api) watchSource(w *watched) source {
+func (a *api) watchSource(read pg.Run, w *watched) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		rows, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
+		rows, err := pg.Value(ctx, read, func(tx pgx.Tx) ([]*db.TurnEventListSessionsRow, error) {
 			return a.q.TurnEventListSessions(ctx, tx, &db.TurnEventListSessionsParams{
 				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: follow.Batch,
 			})

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,36 +43,22 @@ func (a *api) stream(to subscribe, next source, topics ...uuid.UUID) *huma.Strea
 		defer closed()
 		signal, stop := to(topics...)
 		defer stop()
-		asked := hctx.Context()
-		waiting, cancel := a.door.UntilStopping(asked)
+		waiting, cancel := a.door.UntilStopping(hctx.Context())
 		defer cancel()
-		// What is there already is sent, also by a server that is being stopped.
-		read := func(context.Context) ([]event, bool, error) { return a.readWhileGood(asked, next) }
-		if err := pump(sse.Open(w), follow.Watch(waiting, signal, sse.PingEvery, read)); waiting.Err() == nil {
+		first := hctx.Context() // what is there already is sent, also by a server that is being stopped
+		read := func(ctx context.Context) ([]event, bool, error) {
+			if first != nil {
+				ctx, first = first, nil
+			}
+
+			return next(ctx)
+		}
+		err = pump(sse.Open(w), follow.Watch(waiting, signal, sse.PingEvery, read))
+		// Who has lost access may not see what happens afterwards; who has moved goes on at the new database, after the last event seen.
+		if waiting.Err() == nil && !errors.Is(err, auth.ErrUnauthorized) && !errors.Is(err, auth.ErrElsewhere) {
 			problem.Note(waiting, err)
 		}
 	}}
-}
-
-// readWhileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
-// afterwards. It also ends when the user moves: the stream resumes at the new database after the last event that its
-// reader has seen.
-func (a *api) readWhileGood(ctx context.Context, next source) ([]event, bool, error) {
-	events, over, err := next(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
-	if isAccessLost(err) {
-		return nil, true, nil
-	}
-
-	return events, over, err
-}
-
-// isAccessLost reports whether a caller has lost access, here at least.
-func isAccessLost(err error) bool {
-	return errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)
 }
 
 // pump moves events to one client, until there are no more or it has gone.
@@ -102,7 +87,7 @@ const maxWait = 5 * time.Minute
 
 // waitForTurn returns when the turn has ended or the timeout expires; until then it counts as a stream. It subscribes
 // before it looks, so that an end in between is not missed.
-func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
+func (a *api) waitForTurn(ctx context.Context, read pg.Run, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {
 		return problem.Invalid("wait is a duration up to 5m, such as 30s")
@@ -122,7 +107,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()
 	look := func(ctx context.Context) (none []struct{}, ended bool, err error) {
-		ended, err = a.endedByNow(ctx, id, summarized)
+		ended, err = a.turnEnded(ctx, read, id, summarized)
 
 		return nil, ended, err
 	}
@@ -133,34 +118,13 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		if err != nil {
 			return err
 		}
-		if err := a.stillGood(ctx); isAccessLost(err) {
-			return err
-		}
 	}
 
 	return nil
 }
 
-// endedByNow is turnEnded for a database that may be away: it has half a minute to come back, as its user may be served elsewhere by then.
-func (a *api) endedByNow(ctx context.Context, id uuid.UUID, summarized bool) (ended bool, err error) {
-	err = pg.Patiently(ctx, func() (err error) {
-		if ended, err = a.turnEnded(ctx, id, summarized); err != nil {
-			err = a.unlessAccessLost(ctx, err)
-		}
-
-		return err
-	})
-
-	return ended, err
-}
-
-// unlessAccessLost is err, unless the caller has lost access meanwhile: what is missing here may be where the user is now.
-func (a *api) unlessAccessLost(ctx context.Context, err error) error {
-	return cmp.Or(a.stillGood(ctx), err)
-}
-
-func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
-	turn, err := pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (*db.TurnStatusGetRow, error) { return a.q.TurnStatusGet(ctx, tx, id) })
+func (a *api) turnEnded(ctx context.Context, read pg.Run, id uuid.UUID, summarized bool) (bool, error) {
+	turn, err := pg.Value(ctx, read, func(tx pgx.Tx) (*db.TurnStatusGetRow, error) { return a.q.TurnStatusGet(ctx, tx, id) })
 	if err != nil {
 		return false, fmt.Errorf("look at turn: %w", err)
 	}

@@ -199,20 +199,16 @@ func factsOf(r *db.TurnPageRow) TurnFacts {
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turn, error) {
-	if in.Wait == "" {
-		return a.turn(ctx, in.ID.UUID)
+	read := a.door.Read
+	if in.Wait != "" {
+		read = a.door.Watcher(ctx).Read
+		if err := a.waitForTurn(ctx, read, in.ID.UUID, in.Wait, in.Until == "summarized"); err != nil {
+			return nil, err
+		}
 	}
-	if err := a.waitForTurn(ctx, in.ID.UUID, in.Wait, in.Until == "summarized"); err != nil {
-		return nil, err
-	}
-	t, err := a.turn(ctx, in.ID.UUID)
 
-	return t, a.unlessAccessLost(ctx, err)
-}
-
-func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
-	return pg.Value(ctx, a.door.Read, func(tx pgx.Tx) (*turn, error) {
-		row, steps, err := follow.Load(ctx, tx, id)
+	return pg.Value(ctx, read, func(tx pgx.Tx) (*turn, error) {
+		row, steps, err := follow.Load(ctx, tx, in.ID.UUID)
 		if err != nil {
 			return nil, err
 		}

@@ -248,6 +248,14 @@ func (d *Door) Reader(ctx context.Context) *follow.Reader {
 	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx))
 }
 
+// Watcher is a Reader for requests that store nothing: it ends where the caller moves, and the request is answered anew there.
+func (d *Door) Watcher(ctx context.Context) *follow.Reader {
+	reader := d.Reader(ctx)
+	reader.Moved = nil
+
+	return reader
+}
+
 const (
 	// movePause is the pause between two attempts to find a user who is being moved, movePatience how long they are made.
 	movePause    = 100 * time.Millisecond

@@ -201,9 +201,7 @@ func (s *server) mayHaveAnswered(ctx context.Context, row *db.TurnHistoryListRow
 	if row.Status != db.TurnStatusSucceeded {
 		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
 	}
-	reader := s.Reader(ctx)
-	reader.Moved = nil // nothing is stored yet: the request is answered anew where the user is
-	turn, err := reader.Turn(ctx, row.ID)
+	turn, err := s.Watcher(ctx).Turn(ctx, row.ID)
 	if err != nil {
 		return false, err
 	}
