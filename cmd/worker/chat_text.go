@@ -103,26 +103,19 @@ func (s *textScreen) event(e *follow.Event) {
 	case "node.started":
 		s.doing(doingWords[data.Node])
 	case "step.started":
-		s.doing(cmp.Or(forPeople(data.Description), doingWords[vocab.NodeAct]))
+		s.doing(cmp.Or(data.Description, doingWords[vocab.NodeAct]))
 	case "plan":
 		if data.Goal != "" {
 			s.asidef("plan: %s", data.Goal)
 		}
 		for _, step := range data.Steps {
-			s.asidef("  %d. %s: %s", step.Step, step.StepType, forPeople(step.Description))
+			s.asidef("  %d. %s: %s", step.Step, step.StepType, step.Description)
 		}
 	case "step.finished":
 		s.asidef("step %d %s: %s", data.Step, data.Outcome, data.Summary)
 	default:
 		s.say(piece)
 	}
-}
-
-// forPeople is a step's description without the notes that the model by rules leaves in it for itself.
-func forPeople(description string) string {
-	words, _, _ := strings.Cut(description, ` {"`)
-
-	return words
 }
 
 // doingWords say what a node is for.

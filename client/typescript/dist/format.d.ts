@@ -11,8 +11,6 @@ export declare function spent({ calls, input_tokens: input, output_tokens: outpu
     calls?: number;
 }): string;
 export declare const words: (name: string) => string;
-/** forPeople is what a step is for, without what the built-in rules note in it for themselves. */
-export declare const forPeople: (description: string) => string;
 export declare const capital: (text: string) => string;
 /** spoken is a name of the database as people read it: orderItem and order_item are "order item", SKU stays. */
 export declare const spoken: (name: string) => string;

@@ -23,8 +23,6 @@ export function spent({ calls, input_tokens: input, output_tokens: output, cache
     return [calls === undefined ? "" : plural(calls, "call"), tokens, money(cost)].filter(Boolean).join(" · ");
 }
 export const words = (name) => name.replaceAll("_", " ");
-/** forPeople is what a step is for, without what the built-in rules note in it for themselves. */
-export const forPeople = (description) => description.replace(/\s*\{".*\}$/s, "");
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** spoken is a name of the database as people read it: orderItem and order_item are "order item", SKU stays. */
 export const spoken = (name) => words(/[a-z0-9][A-Z]/.test(name) ? name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase() : name);

@@ -2,7 +2,6 @@
 import { drawCards } from "./cards.js";
 import { button, h } from "./dom.js";
 import { fragment } from "./markdown.js";
-import { forPeople } from "./format.js";
 import { dropOptions, dropUndo } from "./options.js";
 const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
 export class TurnView {
@@ -56,7 +55,7 @@ export class TurnView {
             case "node.started": return this.#node(event.data.node);
             case "node.waiting": return this.#working(this.words.slow);
             case "plan": return this.#planned(event.data.steps);
-            case "step.started": return this.#working(`${forPeople(event.data.description)}…`);
+            case "step.started": return this.#working(`${event.data.description}…`);
             case "step.finished": return this.#stepped(event.data.step, event.data.summary);
             case "reply.delta":
                 this.#text += event.data.text;
@@ -81,7 +80,7 @@ export class TurnView {
         this.#plan.hidden = false;
         for (const left of this.#plan.querySelectorAll("li:not(.done)"))
             left.remove();
-        this.#plan.append(...steps.map((s) => h("li", { "data-step": s.step }, forPeople(s.description))));
+        this.#plan.append(...steps.map((s) => h("li", { "data-step": s.step }, s.description)));
     }
     #stepped(step, summary) {
         const line = this.#plan.querySelector(`[data-step="${Number(step)}"]`);

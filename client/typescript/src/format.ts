@@ -34,9 +34,6 @@ export function spent({ calls, input_tokens: input, output_tokens: output, cache
 
 export const words = (name: string) => name.replaceAll("_", " ");
 
-/** forPeople is what a step is for, without what the built-in rules note in it for themselves. */
-export const forPeople = (description: string) => description.replace(/\s*\{".*\}$/s, "");
-
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** spoken is a name of the database as people read it: orderItem and order_item are "order item", SKU stays. */

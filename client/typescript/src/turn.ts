@@ -4,7 +4,6 @@ import type { Answer, EnqueuedTurn, PlannedStep, Question, Streamed, Turn, TurnL
 import { drawCards, type Card } from "./cards.js";
 import { button, h } from "./dom.js";
 import { fragment } from "./markdown.js";
-import { forPeople } from "./format.js";
 import { dropOptions, dropUndo } from "./options.js";
 import type { Wording } from "./wording.js";
 
@@ -66,7 +65,7 @@ export class TurnView {
       case "node.started": return this.#node(event.data.node);
       case "node.waiting": return this.#working(this.words.slow);
       case "plan": return this.#planned(event.data.steps);
-      case "step.started": return this.#working(`${forPeople(event.data.description)}…`);
+      case "step.started": return this.#working(`${event.data.description}…`);
       case "step.finished": return this.#stepped(event.data.step, event.data.summary);
       case "reply.delta": this.#text += event.data.text; return this.#write();
       case "reply.reset": this.#text = ""; return this.#write();
@@ -85,7 +84,7 @@ export class TurnView {
   #planned(steps: PlannedStep[]): void {
     this.#plan.hidden = false;
     for (const left of this.#plan.querySelectorAll("li:not(.done)")) left.remove();
-    this.#plan.append(...steps.map((s) => h("li", { "data-step": s.step }, forPeople(s.description))));
+    this.#plan.append(...steps.map((s) => h("li", { "data-step": s.step }, s.description)));
   }
 
   #stepped(step: number, summary: string): void {

@@ -3,7 +3,7 @@
 import { dropOptions, dropUndo } from "../../../../client/typescript/src/options.ts";
 import { stayAtEnd } from "../../../../client/typescript/src/scroll.ts";
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
-import { capital, duration, forPeople, money, when } from "./format.js";
+import { capital, duration, money, when } from "./format.js";
 import { thumbs } from "./feedback.js";
 import { link, openMore, put, write } from "./text.js";
 import { undoing, written } from "./written.js";
@@ -133,13 +133,13 @@ export function turnView(turn, on) {
       plan.hidden = false;
       for (const line of plan.querySelectorAll("li.waiting, li.now")) line.remove(); // a new plan takes the place of what is left of the old one
       plan.append(...steps.map((step) => h("li", { class: "waiting", "data-step": step.step },
-        h("span", { class: "icon", "aria-hidden": "true" }), h("span", { class: "what" }, forPeople(step.description) || capital(step.step_type)))));
+        h("span", { class: "icon", "aria-hidden": "true" }), h("span", { class: "what" }, step.description || capital(step.step_type)))));
     },
     stepStarted({ step, description }) {
       const line = stepLine(step);
       if (line) mark(line, "now", null);
       stepping = true;
-      view.working(plan.hidden || !line ? `${forPeople(description ?? "") || "Working"}…` : "Working…");
+      view.working(plan.hidden || !line ? `${description || "Working"}…` : "Working…");
     },
     stepFinished({ step, outcome, summary }) {
       const line = stepLine(step);
