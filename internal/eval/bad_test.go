@@ -196,6 +196,19 @@ func TestPassHat(t *testing.T) {
 	require.Empty(t, report.Verdict(0.6))
 }
 
+// A case that could not be run is told by the trial that shows why, in words as in the pages.
+func TestABrokenCaseIsToldByItsBrokenTrial(t *testing.T) {
+	t.Parallel()
+	missed := eval.Trial{Outcome: eval.Failed, Faults: []eval.Fault{{Check: "reply", Want: "eggs", Got: "milk"}}}
+	hangs := eval.Trial{Outcome: eval.Broken, Error: "it hangs"}
+	said := text(t, &eval.Report{Run: &eval.Run{Cases: []eval.Result{
+		{Case: "stuck", Trials: []eval.Trial{missed, hangs}}, {Case: "fine", Trials: []eval.Trial{{Outcome: eval.Passed}}},
+	}}})
+	require.Contains(t, said, "BROKEN stuck (0 of 2 trials passed)\n  it hangs\n")
+	require.NotContains(t, said, "milk")
+	require.NotContains(t, said, "fine")
+}
+
 func TestSuitesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, says string }{

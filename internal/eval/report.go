@@ -134,16 +134,10 @@ func (r *Run) PassHats() string {
 	return strings.Join(hats, " ")
 }
 
-// text prints a failed case by its first failed trial.
+// text prints a case that did not pass.
 func (r *Result) text(b *strings.Builder) {
-	for n := range r.Trials {
-		t := &r.Trials[n]
-		if t.Outcome == Passed {
-			continue
-		}
+	if t := r.FirstFailure(); t != nil {
 		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.FailureReason("  "))
-
-		return
 	}
 }
 
