@@ -62,16 +62,10 @@ type Exchange struct {
 	Message string
 }
 
-// OpenQuestion is a question the assistant asked.
+// OpenQuestion is a question the assistant asked. Options are the refs among its answers.
 type OpenQuestion struct {
 	Turn    int
-	Text    string
-	Options []QuestionOption
-}
-
-// QuestionOption is one of the possible answers; Ref may be "".
-type QuestionOption struct {
-	Label, Ref string
+	Options []string
 }
 
 // Holding is a constraint in force.

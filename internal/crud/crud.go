@@ -141,12 +141,10 @@ func longest(name string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return len(word) < most })
 }
 
-// Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and
-// never leaves the program.
+// Change is one row that a decision wrote. ID is the row's key and never leaves the program.
 type Change struct {
-	EntityType string
-	ID         string
-	Action     string // created, updated, deleted
+	ID     string
+	Action string // created, updated, deleted
 }
 
 // Approval is what the user has to agree to.

@@ -61,7 +61,7 @@ func changesOf(part registry.Result) []Change {
 	}
 
 	return each(part.Rows, func(row map[string]any) Change {
-		return Change{EntityType: part.Entity.Type, ID: keyText(row, part.Entity), Action: part.Action}
+		return Change{ID: keyText(row, part.Entity), Action: part.Action}
 	})
 }
 

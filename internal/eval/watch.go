@@ -31,7 +31,6 @@ type watch struct {
 
 // write is one row written.
 type write struct {
-	ID       int64           `json:"-"`
 	Relation string          `json:"relation"` // with its schema
 	Op       string          `json:"op"`       // insert, update or delete
 	Old      json.RawMessage `json:"old,omitempty"`
@@ -60,7 +59,7 @@ func (w *watch) mark(ctx context.Context) (at int64, err error) {
 
 // writesSince returns what was written after a mark.
 func (w *watch) writesSince(ctx context.Context, mark int64) ([]write, error) {
-	return pg.Collect(ctx, w.pool, pgx.RowToStructByPos[write], "read what was written", `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
+	return pg.Collect(ctx, w.pool, pgx.RowToStructByPos[write], "read what was written", `SELECT relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
 }
 
 // tables returns the names of the tables written to, without their schema.

@@ -72,13 +72,11 @@ func (t *page) typedQuestion() *nodes.OpenQuestion {
 	if payload == nil {
 		return nil
 	}
-	asked := payload.ForModels()
-	out := &nodes.OpenQuestion{Turn: int(t.Question.AskedTurn), Text: t.WithLabels(asked.Text)}
-	for _, o := range asked.Options {
-		if e := t.ByRef[o.Ref]; e != nil && (o.Label == "" || o.Label == o.Ref) {
-			o.Label = e.Label
+	out := &nodes.OpenQuestion{Turn: int(t.Question.AskedTurn)}
+	for _, o := range payload.ForModels().Options {
+		if o.Ref != "" {
+			out.Options = append(out.Options, o.Ref)
 		}
-		out.Options = append(out.Options, nodes.QuestionOption{Label: o.Label, Ref: o.Ref})
 	}
 
 	return out

@@ -33,8 +33,7 @@ func TestInputsCarryFacts(t *testing.T) {
 	require.Equal(t, "how many does it serve?", u.Message)
 	require.Equal(t, "2026-01-13", u.Today.Format("2006-01-02"))
 	require.Equal(t, []nodes.Exchange{{Turn: 1, Message: "show my recipes"}}, u.Said)
-	require.Equal(t, &nodes.OpenQuestion{Turn: 1, Text: "Shall I save recipe_1?",
-		Options: []nodes.QuestionOption{{Label: "Yes"}, {Label: "Butter Chicken", Ref: "recipe_1"}}}, u.Question)
+	require.Equal(t, &nodes.OpenQuestion{Turn: 1, Options: []string{"recipe_1"}}, u.Question)
 	require.Nil(t, u.Asked)
 	require.Len(t, u.Results, 1)
 	require.Equal(t, []string{"recipe_1"}, u.Results[0].Refs)

@@ -9,13 +9,12 @@ import (
 
 // Progress is how far embedding with the configured model has got.
 type Progress struct {
-	Model      string
-	Dimensions int
-	Vectors    int      // that exist
-	Texts      int      // rows and turns to embed; texts without words never have an embedding
-	Complete   bool     // all have been embedded
-	Serves     string   // the model currently searched
-	Others     []string // earlier models that still have embeddings
+	Model    string
+	Vectors  int      // that exist
+	Texts    int      // rows and turns to embed; texts without words never have an embedding
+	Complete bool     // all have been embedded
+	Serves   string   // the model currently searched
+	Others   []string // earlier models that still have embeddings
 }
 
 // Progress counts, which takes a while in a large database.
@@ -25,7 +24,7 @@ func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 		return nil, err
 	}
 	own := modelOf(x.searcher.embedder)
-	p := &Progress{Model: own.Model, Dimensions: int(own.Dimensions), Serves: serves.Model(), Complete: x.searcher.serving.complete()}
+	p := &Progress{Model: own.Model, Serves: serves.Model(), Complete: x.searcher.serving.complete()}
 	counted, err := x.q.EmbeddingCount(ctx, x.pool, &db.EmbeddingCountParams{Model: own.Model, Dimensions: own.Dimensions})
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)

@@ -249,9 +249,8 @@ func (s *scene) options() []*nodes.Entity {
 	if s.Question == nil {
 		return nil
 	}
-	refs := mapped(s.Question.Options, func(o nodes.QuestionOption) string { return o.Ref })
 
-	return s.things(refs, s.lex.domain.Entities...)
+	return s.things(s.Question.Options, s.lex.domain.Entities...)
 }
 
 // focus is what was mentioned last: what the user just created or pointed at in the page, else what the newest tool
