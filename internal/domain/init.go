@@ -283,9 +283,9 @@ func sharedWords(a, b []string) []string {
 	return a[:n]
 }
 
-// uniqueType derives a ref prefix from a table's name: books -> book.
+// uniqueType derives a ref prefix from a table's name: books -> book, vehículos -> vehiculo.
 func uniqueType(table string, taken map[string]bool) string {
-	words := strings.Trim(notWord.ReplaceAllString(snake(table), "_"), "_")
+	words := strings.Trim(notWord.ReplaceAllString(Plain(snake(table)), "_"), "_")
 	name := Fold(words)
 	if !refType(name) {
 		name = "row_" + strings.TrimPrefix(name, "gen_")

@@ -11,11 +11,11 @@ import (
 // guessLabel picks a name, else any text, else a date and what the row references; never a key. A text beside a date
 // and references is no name.
 func (e *initEntity) guessLabel() {
-	first, last := firstNamed(e.plain, firstNames...), firstNamed(e.plain, lastNames...)
+	name, first, last := e.namesOfPeople()
 	day := find(e.plain, func(c *Column) bool {
 		return (isDay(c) || isMoment(c)) && !keptNames.MatchString(snake(c.Name))
 	})
-	name, title, code, words := e.called(wholeNames...), e.title(), e.called(codeNames...), e.prose()
+	title, code, words := e.title(), e.called(codeNames...), e.prose()
 	if e.isLink() {
 		day = nil
 	}
@@ -23,7 +23,7 @@ func (e *initEntity) guessLabel() {
 	part := find(e.plain, func(c *Column) bool { return c.Kind == KindText && len(e.scopeOf(c.Name)) > 0 })
 	translated := e.translated()
 	switch {
-	case name != nil && (first == nil || name != last): // nom beside prenom is a family's
+	case name != nil:
 		e.labelBy(name.Name)
 	case translated != nil:
 		e.labelBy(wordedName(translated))
@@ -55,6 +55,23 @@ func (e *initEntity) guessLabel() {
 	if day != nil && (day.Required() || e.number() != nil || whenNames.MatchString(snake(day.Name))) {
 		e.moment = day
 	}
+}
+
+// namesOfPeople are the columns of a name, and of its parts: beside only one part, what is called a name is the other, as nombre beside
+// apellidos and nom beside prénom.
+func (e *initEntity) namesOfPeople() (name, first, last *Column) {
+	name, first, last = e.called(wholeNames...), firstNamed(e.plain, firstNames...), firstNamed(e.plain, lastNames...)
+	if name == nil || !slices.Contains(bareNames, snake(name.Name)) {
+		return name, first, last
+	}
+	switch {
+	case first == nil && last != nil:
+		return nil, name, last
+	case first != nil && last == nil:
+		return nil, first, name
+	}
+
+	return name, first, last
 }
 
 // isDay and isMoment report whether a column says on which day something is, or at what time, also from when to when.

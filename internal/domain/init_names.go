@@ -24,9 +24,10 @@ var (
 	doorNames   = regexp.MustCompile(`(^|_)(token|secret|credential|password(_reset)?|(api|access)_key|(auth|login|device|otp|recovery|backup|verification)_code|otp|magic_link)s?$`)
 	visitNames  = regexp.MustCompile(`(^|_)sessions?$`)
 	grantNames  = regexp.MustCompile(`^(access|refresh|id)_token$`)
-	wholeNames  = []string{"name", "display_name", "full_name", "bezeichnung", "nom", "nombre", "nome", "naam", "nazwa"}
+	bareNames   = []string{"name", "nom", "nombre", "nome", "naam"} // whole ones, unless beside a part of one
+	wholeNames  = slices.Concat(bareNames, []string{"display_name", "full_name", "bezeichnung", "nazwa"})
 	firstNames  = []string{"first_name", "firstname", "given_name", "forename", "vorname", "prenom", "prénom", "voornaam", "imie", "imię"}
-	lastNames   = []string{"last_name", "lastname", "surname", "family_name", "nachname", "familienname", "nom", "achternaam", "cognome", "apellido", "apellidos", "nazwisko"}
+	lastNames   = []string{"last_name", "lastname", "surname", "family_name", "nachname", "familienname", "achternaam", "cognome", "apellido", "apellidos", "primer_apellido", "sobrenome", "nazwisko"}
 	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto"}
 	codeNames   = []string{"code", "username", "login", "email"}
 	peopleNames = []string{"user", "auth_user", "account", "benutzer", "konto", "utilisateur", "compte", "usuario", "cuenta", "utente", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
@@ -67,9 +68,12 @@ func namesRows(column string) bool {
 	return slices.Contains(slices.Concat(wholeNames, titleNames, codeNames), snake(column))
 }
 
-// keyOf is what a column's name says that its keys are of, "" where it says only that it is one: author_id, user_uuid, guid.
+// keyOf is what a column's name says that its keys are of, "" where it says only that it is one: author_id, id_cliente, user_uuid, guid.
 func keyOf(column string) (of string, is bool) {
 	column = snake(column)
+	if of, is = strings.CutPrefix(column, "id_"); is {
+		return of, true
+	}
 	for _, ending := range []string{"_id", "_pk", "uuid", "guid"} {
 		if of, is = strings.CutSuffix(column, ending); is {
 			return strings.TrimSuffix(of, "_"), true

@@ -88,6 +88,27 @@ CREATE TABLE buero.cliente (id serial PRIMARY KEY, konto_id integer NOT NULL REF
 	require.Contains(t, text, "{?betrag: betrag:{betrag:0.00}}")
 }
 
+// Types have no accents, what people call rows has them; what is called a name beside one part of one is the other; and keys may be
+// called so in front.
+func TestInitReadsASpanishProgram(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, `CREATE SCHEMA alquiler;
+CREATE TABLE alquiler.usuarios (id serial PRIMARY KEY, nombre text NOT NULL, apellidos text NOT NULL);
+CREATE TABLE alquiler."vehículos" (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, modelo text NOT NULL);
+CREATE TABLE alquiler."años" (id serial PRIMARY KEY, "id_vehículo" integer NOT NULL, nota text NOT NULL);
+CREATE TABLE alquiler.socios (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, name text NOT NULL, vorname text NOT NULL)`)
+	text := bound(t, tx, "alquiler").Text
+	require.Contains(t, text, "type: vehiculo\n")
+	require.Contains(t, text, `name: "vehículo"`)
+	require.Contains(t, text, `name: "año"`)
+	require.Contains(t, text, `label: "{nombre} {apellidos}"`)
+	require.Contains(t, text, `references: {"id_vehículo": vehiculo}`)
+	require.Contains(t, text, `label: "{vorname} {name}"`)
+	require.Contains(t, text, "{?id_vehículo:, vehículo: {_id_vehículo_label}}")
+}
+
 // One table with a column that is named like an owner says less than a table of people that several tables name.
 func TestInitTakesNoLoginForAnOwner(t *testing.T) {
 	t.Parallel()

@@ -58,11 +58,20 @@ func braced(s string) string { return strings.NewReplacer("{", "(", "}", ")").Re
 func (e *initEntity) Leads() bool { return e.Parent == nil && !e.Reference }
 
 // Spoken is what people call a row.
-func (e *initEntity) Spoken() string { return strings.ReplaceAll(e.Kind, "_", " ") }
+func (e *initEntity) Spoken() string {
+	if name := Fold(e.words()); Plain(name) == strings.ReplaceAll(e.Kind, "_", " ") {
+		return name // with its accents
+	}
+
+	return strings.ReplaceAll(e.Kind, "_", " ")
+}
 
 // Plural is what people call several rows.
-func (e *initEntity) Plural() string {
-	return Plural(strings.TrimSpace(strings.ReplaceAll(snake(e.shorts[e.Table]), "_", " ")))
+func (e *initEntity) Plural() string { return Plural(e.words()) }
+
+// words are the table's name without what tables of its program share.
+func (e *initEntity) words() string {
+	return strings.TrimSpace(strings.ReplaceAll(snake(e.shorts[e.Table]), "_", " "))
 }
 
 // Relation is the table with its schema, as SQL.
