@@ -295,6 +295,31 @@ func TestCodesNameRows(t *testing.T) {
 	require.Contains(t, b.refused("write", vocab.ToolCreate, `{"table": "orders", "data": {"number": 1041, "customer_id": "e@one.de", "placed_at": "2026-02-01"}}`, crud.CodeUnknownRef), "e@one.de does not exist", "another's")
 }
 
+// A number plate is a name, and so is a booking's code, though rows are called by more than these.
+func TestPartsOfLabelsNameRows(t *testing.T) {
+	t.Parallel()
+	b := setupViews(t, "garage", `CREATE SCHEMA garage;
+		CREATE TABLE garage.users (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE garage.classes (letter char(1) PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE garage.cars (plate text PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, model text NOT NULL, class char(1) REFERENCES garage.classes);
+		CREATE TABLE garage.bookings (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, locator text NOT NULL UNIQUE, car text REFERENCES garage.cars);
+		CREATE TABLE garage.payments (id serial PRIMARY KEY, user_id integer NOT NULL REFERENCES garage.users, booking_id integer NOT NULL REFERENCES garage.bookings, amount integer NOT NULL);
+		INSERT INTO garage.users (name) VALUES ('Ada');
+		INSERT INTO garage.classes VALUES ('A', 'Small'), ('B', 'Large');
+		INSERT INTO garage.cars VALUES ('2013 YYR', 1, 'C3', 'A'), ('5337 VHW', 1, 'C3', 'A');
+		INSERT INTO garage.bookings (user_id, locator, car) VALUES (1, 'JCVS5B', '2013 YYR'), (1, 'V6GVCX', NULL)`,
+		map[string][]string{"booking": {"locator", "car"}, "payment": {"booking_id", "amount"}}, "\n  - type: car\n", "\n  - type: car\n    writes: [update]\n    columns: [class]\n",
+		`label: "{code}"`, `label: "{model} {code}"`, `label: "{locator}"`, `label: "{locator} · {_car_label}"`)
+	b.ok("write", vocab.ToolCreate, `{"table": "payments", "data": {"booking_id": "jcvs5b", "amount": 3}}`)
+	require.Equal(t, "JCVS5B", query[string](b, `SELECT locator FROM garage.payments JOIN garage.bookings ON bookings.id = booking_id`))
+	b.read("bookings")
+	b.ok("write", vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "locator", "op": "=", "value": "V6GVCX"}], "data": {"car": "5337 VHW"}}`)
+	require.Equal(t, "5337 VHW", query[string](b, `SELECT car FROM garage.bookings WHERE locator = 'V6GVCX'`))
+	b.read("cars")
+	b.ok("write", vocab.ToolUpdate, `{"table": "cars", "filters": [{"field": "code", "op": "=", "value": "5337 VHW"}], "data": {"class": "b"}}`)
+	require.Equal(t, "B", query[string](b, `SELECT class FROM garage.cars WHERE plate = '5337 VHW'`))
+}
+
 // "Take the fleece and the tent out of the sale" names both rows that stand between them: nobody has to be asked once more.
 func TestLinksAreNamedByTheirEnds(t *testing.T) {
 	t.Parallel()

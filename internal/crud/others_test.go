@@ -21,12 +21,11 @@ func setupForum(t *testing.T) *bundle {
 
 // setupViews is a schema as init declares it, with rows of some types that may be written, by the columns that may be set. Ada,
 // whose account is 1, works with it; Eve has the account 2.
-func setupViews(t *testing.T, schema, tables string, writable map[string][]string) *bundle {
+func setupViews(t *testing.T, schema, tables string, writable map[string][]string, review ...string) *bundle {
 	t.Helper()
 	tx := dbtest.Tx(t)
 	_, err := tx.Exec(t.Context(), tables)
 	require.NoError(t, err)
-	var review []string
 	for entityType, columns := range writable {
 		line := "\n  - type: " + entityType + "\n"
 		review = append(review, line, line+"    writes: [create, update, delete]\n    columns: ["+strings.Join(columns, ", ")+"]\n")

@@ -270,10 +270,7 @@ func (b *typeBinder) keyName() string {
 // bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.
 func (b *typeBinder) bindSpeakable() {
 	b.Speakable = b.own.Speakable
-	name := SpokenKey
-	if b.Key != nil && b.Key.Name == SpokenKey {
-		name = spokenCode(b.Type)
-	}
+	name := b.spokenKey()
 	switch {
 	case !b.Speakable || b.Key == nil:
 	case b.Key.Kind == KindUUID:
@@ -286,6 +283,14 @@ func (b *typeBinder) bindSpeakable() {
 			Comment: "What people call it.", Expr: b.Key.SQL() + "::text",
 		})
 	}
+}
+
+func (b *typeBinder) spokenKey() string {
+	if b.Key != nil && b.Key.Name == SpokenKey {
+		return spokenCode(b.Type)
+	}
+
+	return SpokenKey
 }
 
 // bindHidden marks what models never see: the owner, unreadable columns, keys of rows that have no ref, and what the

@@ -102,7 +102,7 @@ type Entity struct {
 	// Lockable: the tenant may lock rows, which requires the privilege to update some column, and of a view that its rows
 	// are those of tables.
 	Lockable bool
-	// Codes are the columns by which people call rows, besides the texts of the label.
+	// Codes are the columns by which people call rows, besides the label.
 	Codes []*Column
 	// Singleton: a user has at most one row (a unique owner), for example preferences.
 	Singleton bool
