@@ -274,7 +274,7 @@ func TestReplan(t *testing.T) {
 	b.exec(t, `UPDATE turn_steps SET step_type = 'write' WHERE turn_id = $1`, turn.ID)
 	require.Contains(t, results(), "Outcome: done in part\n", "one of two was written")
 	b.exec(t, `UPDATE turn_steps SET outcome = 'ok' WHERE turn_id = $1 AND step = 2`, turn.ID)
-	require.Contains(t, results(), "Outcome: done\n")
+	require.Contains(t, results(), "Outcome: done\n- step 2 (write): ok", "what was done before the new plan is told, such as an undo, of which only its step tells")
 }
 
 // A step that wrote something and then asks or fails has done a part.

@@ -31,7 +31,7 @@ func (t *Scene) Replanned() bool {
 // many as had failed if they were to write. One thing written says nothing of another.
 func (t *Scene) IsMadeUpFor(step *db.TurnSteps) bool {
 	from := t.newestPlan()
-	if step.Step >= from {
+	if step.Step >= from || Is(step.Outcome, db.StepOutcomeOk) {
 		return false
 	}
 	missed, done := 0, 0
