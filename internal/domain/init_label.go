@@ -304,6 +304,9 @@ func (e *initEntity) called(names ...string) *Column {
 // numberNames are of texts and whole numbers by which people call a row that is known by its number, as an invoice.
 var numberNames = regexp.MustCompile(`(^|_)(number|no|nr|code|reference|nummer|num[eé]ro)$`)
 
+// yearNames are of numbers by which people tell apart what there is once a year, as fees.
+var yearNames = regexp.MustCompile(`(^|_)(year|jahr|ann[eé]e|año|ano|anno|jaar|rok)$`)
+
 // number is such a column of which no two rows of somebody's have the same, nil for none.
 func (e *initEntity) number() *Column {
 	return find(e.plain, func(c *Column) bool {
@@ -313,11 +316,13 @@ func (e *initEntity) number() *Column {
 	})
 }
 
-// partNumber is the number by which a row's key tells it from others within the rows that it references, as a flat of a house; "" for
-// none.
+// partNumber is the number by which a row's key tells it from others within the rows that it references, as a flat of a house and the
+// year of a fee; "" for none.
 func (e *initEntity) partNumber() string {
 	numbered := namesOf(e.Table.columns, func(c *Column) bool {
-		return c.Kind == KindNumber && !e.Table.references(c) && slices.Contains(e.Table.primary, c.Name) && numberNames.MatchString(snake(c.Name)) && len(e.scopeOf(c.Name)) > 0
+		called := numberNames.MatchString(snake(c.Name)) || yearNames.MatchString(snake(c.Name))
+
+		return c.Kind == KindNumber && !e.Table.references(c) && slices.Contains(e.Table.primary, c.Name) && called && len(e.scopeOf(c.Name)) > 0
 	})
 
 	return strings.Join(numbered[:min(1, len(numbered))], "")

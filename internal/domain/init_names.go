@@ -28,7 +28,7 @@ var (
 	wholeNames  = slices.Concat(bareNames, []string{"display_name", "full_name", "bezeichnung", "nazwa"})
 	firstNames  = []string{"first_name", "firstname", "given_name", "forename", "vorname", "prenom", "prénom", "voornaam", "imie", "imię"}
 	lastNames   = []string{"last_name", "lastname", "surname", "family_name", "nachname", "familienname", "achternaam", "cognome", "apellido", "apellidos", "primer_apellido", "sobrenome", "nazwisko"}
-	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto"}
+	titleNames  = []string{"title", "label", "subject", "titel", "titre", "titulo", "título", "titolo", "tytul", "betreff", "sujet", "asunto", "libelle", "libellé", "intitule", "intitulé"}
 	codeNames   = []string{"code", "username", "login", "email"}
 	peopleNames = []string{"user", "auth_user", "account", "benutzer", "konto", "utilisateur", "compte", "usuario", "cuenta", "utente", "customer", "member", "client", "person", "profile", "tenant", "organization", "organisation", "company"}
 	keptNames   = regexp.MustCompile(`(^|_)(update|updated|write|modified|changed|edited)(_|$)`)  // when a program last wrote the row

@@ -79,12 +79,16 @@ CREATE TABLE buero.konto (id serial PRIMARY KEY, email text NOT NULL);
 CREATE TABLE buero.projekt (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, bezeichnung text NOT NULL);
 CREATE TABLE buero.aufgabe (id serial PRIMARY KEY, projekt_id integer NOT NULL REFERENCES buero.projekt, titel text NOT NULL, faellig date);
 CREATE TABLE buero.rechnung (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nummer text NOT NULL UNIQUE, projekt_id integer NOT NULL REFERENCES buero.projekt, datum date, betrag buero.geld NOT NULL);
+CREATE TABLE buero.art (id serial PRIMARY KEY, code varchar(3) NOT NULL UNIQUE, libelle text NOT NULL);
+CREATE TABLE buero.beitrag (konto_id integer NOT NULL REFERENCES buero.konto, art_id integer NOT NULL REFERENCES buero.art, jahr smallint NOT NULL, betrag buero.geld, PRIMARY KEY (konto_id, art_id, jahr));
 CREATE TABLE buero.cliente (id serial PRIMARY KEY, konto_id integer NOT NULL REFERENCES buero.konto, nom text NOT NULL, prenom text NOT NULL)`)
 	text := bound(t, tx, "buero").Text
 	require.Contains(t, text, `accounts: "konto"}`)
 	require.Contains(t, text, `label: "{titel}"`)
 	require.Contains(t, text, `label: "{nummer}"`)
 	require.Contains(t, text, `label: "{prenom} {nom}"`)
+	require.Contains(t, text, `label: "{libelle}"`)
+	require.Contains(t, text, `label: "{_art_id_label} · {jahr}"`, "there is a fee each year")
 	require.Contains(t, text, "{?betrag: betrag:{betrag:0.00}}")
 }
 
