@@ -127,6 +127,9 @@ func (b *binder) checkHead() {
 	if !b.cat.tenantRole {
 		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first; if the database was restored from a dump, create the roles and restore it again (docs/operations.md, Backup)")
 	}
+	if b.cat.closed != nil {
+		b.problemf("$.schema", "alfred_tenant may not use schema %s, in which Alfred's extensions are: GRANT USAGE ON SCHEMA", *b.cat.closed)
+	}
 	switch {
 	case len(b.cat.tables) == 0 && b.decl.Source.Schema != nil:
 		b.problemf("$.schema", "schema %q has no views yet, or no more: run worker domain attach", b.decl.Schema)

@@ -119,6 +119,7 @@ func TestBindMismatches(t *testing.T) {
 		{"a required column left out", "", "order:", "writes: [create]\n    columns: [due_on]\n    order:", 20, "loan: columns: no row can be created without shelf_id, which has no default: give it one (programs that fill it themselves go on doing so), or name it in columns"},
 		{"the key written", "", "order:", "writes: [update]\n    columns: [id]\n    order:", 20, "loan: columns: id is the key, which nobody writes"},
 		{"no right to the schema", "REVOKE USAGE ON SCHEMA library FROM alfred_tenant", "", "", 2, "alfred_tenant may not use schema library"},
+		{"no right to the extensions", "REVOKE USAGE ON SCHEMA public FROM PUBLIC", "", "", 2, "alfred_tenant may not use schema public, in which Alfred's extensions are: GRANT USAGE ON SCHEMA"},
 		{
 			"foreign key without the tenant", "ALTER TABLE library.loans DROP CONSTRAINT loans_member_id_shelf_id_fkey, ADD FOREIGN KEY (shelf_id) REFERENCES library.shelves (id)",
 			"", "", 15, "loan: foreign key loans.shelf_id to shelves does not carry the owner; make it (member_id, shelf_id) REFERENCES shelves (member_id, id)",

@@ -23,6 +23,7 @@ type catalog struct {
 	deferred   bool     // something is checked only at the end of a transaction
 	settles    bool     // the schema has a function that runs deferred triggers
 	extensions []string // schemas of extensions, other than public
+	closed     *string  // a schema of Alfred's own extensions that the tenant may not use
 	schemas    Schemas
 	attributes map[origin]string // names of the columns behind views
 	tables     []*catalogTable
@@ -152,7 +153,7 @@ func readCatalog(ctx context.Context, tx pgx.Tx, schemas Schemas, accounts strin
 
 func readOnce(ctx context.Context, tx pgx.Tx, schemas Schemas, accounts string) (*catalog, error) {
 	cat := &catalog{schemas: schemas, attributes: map[origin]string{}}
-	if err := tx.QueryRow(ctx, factsSQL, schemas[0]).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions); err != nil {
+	if err := tx.QueryRow(ctx, factsSQL, schemas[0]).Scan(&cat.tenantRole, &cat.deferred, &cat.settles, &cat.extensions, &cat.closed); err != nil {
 		return nil, err
 	}
 	if err := cat.readTables(ctx, tx, accounts); err != nil {

@@ -33,6 +33,9 @@ const (
 // fixed are settings that Alfred's own SQL relies on, whatever a database's or role's defaults.
 var fixed = map[string]string{
 	"bytea_output": "hex", "DateStyle": "ISO", "extra_float_digits": "1", "IntervalStyle": "postgres", "standard_conforming_strings": "on",
+	"quote_all_identifiers": "off",
+	// With it off, what row-level security would filter is an error.
+	"row_security": "on",
 	// A statement that waited for a lock re-reads what it waited for; the lock order keeps commits apart.
 	"default_transaction_isolation": "read committed",
 	// Compiling a lookup takes longer than the lookup.

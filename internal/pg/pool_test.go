@@ -35,12 +35,15 @@ func TestOpen(t *testing.T) {
 		url := dbtest.URL(t)
 		_, err := open(t, url).Exec(t.Context(), `DO $$ BEGIN
 			EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database());
+			EXECUTE format('ALTER DATABASE %I SET row_security = off', current_database());
+			EXECUTE format('ALTER DATABASE %I SET quote_all_identifiers = on', current_database());
 			EXECUTE format('ALTER DATABASE %I SET DateStyle = ''SQL, DMY''', current_database());
 			EXECUTE format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database()); END $$`)
 		require.NoError(t, err)
-		var level, date, odd string
-		require.NoError(t, open(t, url).QueryRow(t.Context(), `SELECT current_setting('transaction_isolation'), '2026-12-31'::date::text, '\S'`).Scan(&level, &date, &odd))
-		require.Equal(t, []string{"read committed", "2026-12-31", `\S`}, []string{level, date, odd})
+		var level, policies, date, odd, name string
+		require.NoError(t, open(t, url).QueryRow(t.Context(), `SELECT current_setting('transaction_isolation'), current_setting('row_security'),
+			'2026-12-31'::date::text, '\S', quote_ident('name')`).Scan(&level, &policies, &date, &odd, &name))
+		require.Equal(t, []string{"read committed", "on", "2026-12-31", `\S`, "name"}, []string{level, policies, date, odd, name})
 	})
 
 	t.Run("AnEncodingWithoutEveryCharacter", func(t *testing.T) {
