@@ -107,6 +107,28 @@ func TestManyFaultsAreToldBriefly(t *testing.T) {
 	require.Less(t, len(refused.raw), 2000)
 }
 
+// Values of three bytes each take ten times as much memory: no route decodes hundreds of thousands of them.
+func TestBodiesOfTooManyValues(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	body := `{"%s": [` + strings.Repeat("{},", 200_000) + `{"role": "user", "content": "hi"}]%s}`
+	for path, parts := range map[string][]any{
+		"/v1/sessions":         {"title", ""},
+		"/v1/data/recipe":      {"name", ""},
+		"/v1/chat/completions": {"messages", `, "model": "alfred"`},
+		"/v1/agui":             {"messages", `, "threadId": "t", "runId": "r"`},
+		"/mcp":                 {"params", `, "jsonrpc": "2.0", "id": 1, "method": "tools/call"`},
+	} {
+		refused := b.call(t, http.MethodPost, path, fmt.Sprintf(body, parts...), header{"Accept": "application/json, text/event-stream"})
+		require.Equal(t, http.StatusBadRequest, refused.status, "%s: %s", path, refused.raw)
+		require.Contains(t, refused.raw, "more than 100000 values", path)
+	}
+	text := strings.Repeat(`{\", [`, 60_000) // what stands in a text is one value
+	b.call(t, http.MethodPost, "/v1/data/recipe", `{"name": "`+text+`"}`).requireProblem(t, http.StatusBadRequest, "rule_violation")
+	require.Zero(t, one[int](t, b, `SELECT count(*)::int FROM turns`))
+}
+
 // A client that sends too much, slowly, still receives the refusal.
 func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()

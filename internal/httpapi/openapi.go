@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"alfred/internal/httpapi/door"
 	"alfred/internal/httpapi/problem"
 )
 
@@ -27,6 +28,15 @@ var humaOnce = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false // our lists are empty, never null
 })
 
+// jsonFormat is Huma's, but for bodies of too many values.
+var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: func(data []byte, v any) error {
+	if err := door.CheckValues(data); err != nil {
+		return err
+	}
+
+	return json.Unmarshal(data, v)
+}}
+
 func newHuma(mux *http.ServeMux, version string) huma.API {
 	humaOnce()
 	config := huma.DefaultConfig("Alfred", version)
@@ -34,6 +44,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	config.DocsPath = ""
 	config.SchemasPath = ""  // they are in the description
 	config.CreateHooks = nil // no $schema field in our objects
+	config.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"key": {Type: "http", Scheme: "bearer"}}
 	config.Security = []map[string][]string{{"key": {}}}
 	config.Servers = []*huma.Server{{URL: "/", Description: "Where this description was read."}}

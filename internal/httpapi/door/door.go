@@ -81,15 +81,15 @@ func Converse[In any](d *Door, handle func(ctx context.Context, w http.ResponseW
 	return func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := d.UntilStopping(ctx)
 		defer cancel()
-		in := new(In)
-		if err := readBody(w, r, in); err != nil {
-			return err
-		}
 		closed, err := d.Gate.OpenStream(auth.CallerOf(ctx))
 		if err != nil {
 			return err
 		}
 		defer closed()
+		in := new(In)
+		if err := readBody(w, r, in); err != nil {
+			return err
+		}
 
 		return handle(ctx, w, r, in)
 	}
@@ -147,7 +147,31 @@ func ReadAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error)
 		return nil, fmt.Errorf("clear read deadline: %w", err)
 	}
 
-	return data, nil
+	return data, CheckValues(data)
+}
+
+// maxValues is far more than anybody sends, and bounds the memory that a body takes: decoded, values of three bytes take
+// ten times as much.
+const maxValues = 100_000
+
+// CheckValues refuses JSON of too many values before it is decoded.
+func CheckValues(data []byte) error {
+	values, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case !text && (c == ',' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	if values > maxValues {
+		return problem.Invalid(fmt.Sprintf("The request has more than %d values.", maxValues))
+	}
+
+	return nil
 }
 
 // Message is one of the conversation that a client resends.
