@@ -119,13 +119,29 @@ func (c *condition) isLookup(e *domain.Entity) bool {
 	return c.column != nil && slices.Contains(nameColumns(e), c.column) && slices.Contains([]string{opEqual, opIn, opSimilar}, c.op)
 }
 
+// Postgres plans for minutes what asks a hundred times about other rows, and compares tens of thousands of names with all
+// there are for as long.
+const (
+	maxNames    = 1000
+	maxPointing = 20
+)
+
 // conditions checks filters against the type. Refs must either all have been replaced by keys before, or remain refs.
 func conditions(e *domain.Entity, filters []registry.Filter) ([]condition, *Error) {
-	list := make([]condition, 0, len(filters))
+	list, others := make([]condition, 0, len(filters)), 0
 	for _, filter := range filters {
 		c, err := newCondition(e, filter)
 		if err != nil {
 			return nil, err
+		}
+		if c.pointing != nil {
+			others++
+		}
+		switch {
+		case others > maxPointing:
+			return nil, fail(CodeBadFilter, "At most %d filters may ask about other rows.", maxPointing)
+		case len(c.texts) > maxNames && c.isLookup(e):
+			return nil, failColumn(CodeBadFilter, c.column.Name, "These are %d names; at most %d are looked up at once.", len(c.texts), maxNames)
 		}
 		list = append(list, c)
 	}

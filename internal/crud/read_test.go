@@ -102,6 +102,22 @@ func TestRead(t *testing.T) {
 		}
 	})
 
+	t.Run("TakesSoManyFiltersAndNames", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		asked := func(n int) string {
+			return `{"table": "recipes", "filters": [` + strings.TrimSuffix(strings.Repeat(`{"field": "recipe_ingredients", "op": "exists", "value": []},`, n), ",") + `]}`
+		}
+		require.Equal(t, 3, b.ok("read", vocab.ToolRead, asked(20)).RowCount)
+		require.Equal(t, "At most 20 filters may ask about other rows.", b.refused("read", vocab.ToolRead, asked(21), crud.CodeBadFilter))
+		named := func(n int) string {
+			return `{"table": "recipes", "filters": [{"field": "name", "op": "in", "value": [` + strings.TrimSuffix(strings.Repeat(`"nothing",`, n), ",") + `]}]}`
+		}
+		require.Zero(t, b.ok("read", vocab.ToolRead, named(1000)).RowCount)
+		require.Equal(t, "These are 1001 names; at most 1000 are looked up at once.", b.refused("read", vocab.ToolRead, named(1001), crud.CodeBadFilter))
+	})
+
 	t.Run("StepTypeDecidesTools", func(t *testing.T) {
 		t.Parallel()
 
