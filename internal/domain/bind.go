@@ -288,14 +288,6 @@ func (b *typeBinder) bindSpeakable() {
 	}
 }
 
-func (b *typeBinder) spokenKey() string {
-	if b.Key != nil && b.Key.Name == SpokenKey {
-		return spokenCode(b.Type)
-	}
-
-	return SpokenKey
-}
-
 // bindHidden marks what models never see: the owner, unreadable columns, keys of rows that have no ref, and what the
 // declaration names.
 func (b *typeBinder) bindHidden() {

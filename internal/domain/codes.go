@@ -34,3 +34,11 @@ func (b *typeBinder) addCode(c *Column, within bool) {
 		b.Codes = append(b.Codes, c)
 	}
 }
+
+func (b *typeBinder) spokenKey() string {
+	if b.Key != nil && b.Key.Name == SpokenKey {
+		return spokenCode(b.Type)
+	}
+
+	return SpokenKey
+}
