@@ -29,11 +29,11 @@ type Reader struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
 	UserID   uuid.UUID
-	// StillGood, if not nil, is called after each read of a turn's events, before they are shown: the reader may have
-	// lost permission meanwhile. Its error ends the wait.
+	// StillGood, if not nil, is called after each read, before anybody is shown what was read: the reader may have lost
+	// permission meanwhile. Its error ends the wait.
 	StillGood func(context.Context) error
-	// Patience is how long one read may take, after which the database counts as one that does not answer; 0 means as long as
-	// it takes.
+	// Patience is how long a read, and StillGood, may take, after which the database counts as one that does not answer; 0
+	// means as long as it takes.
 	Patience time.Duration
 	// Moved, if not nil, is asked what is to be done about an error of StillGood: it returns the reader of where the turns
 	// are now, or the error.
@@ -172,11 +172,13 @@ func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
 // readThere reads where the user's turns are, which may be another place than the last time: then it runs work again.
 func (r *Reader) readThere(ctx context.Context, work func(tx pgx.Tx) error) error {
 	for at := cmp.Or(r.found.Load(), r); ; {
-		err := at.readOnce(ctx, work)
+		err := at.patiently(ctx, func(ctx context.Context) error {
+			return pg.InReadTx(ctx, at.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, at.UserID, work) })
+		})
 		if at.StillGood == nil {
 			return err
 		}
-		bad := at.StillGood(ctx)
+		bad := at.patiently(ctx, at.StillGood)
 		if bad == nil {
 			return err
 		}
@@ -190,12 +192,12 @@ func (r *Reader) readThere(ctx context.Context, work func(tx pgx.Tx) error) erro
 	}
 }
 
-func (r *Reader) readOnce(ctx context.Context, work func(tx pgx.Tx) error) error {
+func (r *Reader) patiently(ctx context.Context, ask func(context.Context) error) error {
 	if r.Patience > 0 {
 		patient, cancel := context.WithTimeout(ctx, r.Patience)
 		defer cancel()
 		ctx = patient
 	}
 
-	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
+	return ask(ctx)
 }

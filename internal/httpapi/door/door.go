@@ -189,12 +189,6 @@ func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *fol
 	}
 	if place != nil { // a database that falls silent may be one that the caller has left
 		r.Patience = readPatience
-		r.StillGood = func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, readPatience)
-			defer cancel()
-
-			return gate.StillGood(ctx, who)
-		}
 	}
 
 	return r
