@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 )
 
@@ -95,7 +96,11 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 		return nil, fmt.Errorf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
 
-	out, err := q.read(cleaned(resp))
+	resp = cleaned(resp)
+	if q.schema != nil {
+		resp.Text = answer.Object(resp.Text, q.node)
+	}
+	out, err := q.read(resp)
 	if err == nil && q.doubt != nil {
 		if err = q.doubt(out); err != nil {
 			q.doubt = nil

@@ -21,7 +21,7 @@ import (
 // types, in sentences without a full stop, each naming its field. Missing fields keep their zero value, NUL characters
 // are removed.
 func Decode(data []byte, into any) error {
-	tree, err := parse(unwrap(data))
+	tree, err := parse(object(data))
 	if err != nil {
 		return err
 	}
@@ -103,21 +103,6 @@ func twice(tokens *json.Decoder) string {
 		}
 		isName = len(open) > 0 && open[len(open)-1] != nil
 	}
-}
-
-// unwrap extracts the object from what models without native structured output wrap around it. Text without braces is
-// left for parse to reject.
-func unwrap(data []byte) []byte {
-	data = bytes.TrimSpace(data)
-	from, to := bytes.IndexByte(data, '{'), bytes.LastIndexByte(data, '}')
-	if from <= 0 && to == len(data)-1 || from < 0 || to < from {
-		return data
-	}
-	if data[0] == '[' || data[0] == '"' {
-		return data // JSON of another kind
-	}
-
-	return data[from : to+1]
 }
 
 // walk fits a tree to a type and collects mismatches.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/internal/llm"
 )
 
@@ -29,12 +30,8 @@ func (t *trial) ask(ctx context.Context, who *Asked, name, schema, system, text 
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	begin, end := strings.Index(resp.Text, "{"), strings.LastIndex(resp.Text, "}")
-	if begin < 0 || end < begin {
-		return fmt.Errorf("%s: the model answered without JSON: %s", name, oneLine(resp.Text))
-	}
-	if err := json.Unmarshal([]byte(resp.Text[begin:end+1]), into); err != nil {
-		return fmt.Errorf("%s: read the model's answer: %w", name, err)
+	if err := json.Unmarshal([]byte(answer.Object(resp.Text, name)), into); err != nil {
+		return fmt.Errorf("%s: read the model's answer %s: %w", name, oneLine(resp.Text), err)
 	}
 
 	return nil

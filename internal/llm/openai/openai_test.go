@@ -110,7 +110,7 @@ func TestModel_ServerWithoutResponseFormat(t *testing.T) {
 	})
 	response, err := server.Model(wiretest.Key).Generate(t.Context(), &llm.Request{SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"text": "short"}`, response.Text)
+	require.Contains(t, response.Text, `{"text": "short"}`)
 }
 
 // Some servers give every streamed call the index 0.

@@ -22,9 +22,9 @@ const (
 // errWindow is the cause if an answer filled the context window.
 var errWindow = errors.New("the context window is full")
 
-// Finish completes an answer: it finds the JSON in the text of a structured answer and the calls in that of a request
-// with tools, names the tools as they were offered, and gives calls without arguments {}. For an incomplete answer it
-// also returns a typed error; the response comes along so that its tokens are counted.
+// Finish completes an answer: it removes the reasoning in front of it, finds the calls in the text of one to a request with
+// tools, names the tools as they were offered, and gives calls without arguments {}. For an incomplete answer it also returns
+// a typed error; the response comes along so that its tokens are counted.
 func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
 	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
 		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}
@@ -43,9 +43,6 @@ func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, e
 	response.Text = spoken(response.Text)
 	if response.Text == "" && len(response.ToolCalls) == 0 {
 		return fail(llm.KindInvalidOutput, ErrEmpty)
-	}
-	if len(req.Schema) > 0 {
-		response.Text = unnamed(JSON(response.Text), req.SchemaName)
 	}
 	if len(response.ToolCalls) == 0 && len(req.Tools) > 0 {
 		response.ToolCalls, response.Text = calls(response.Text, req.Tools)

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"alfred/internal/llm"
 )
-
-var fence = regexp.MustCompile("(?s)```[a-zA-Z]*\\s*\n(.*?)```")
 
 // System returns req's instructions. The schema is added in words, for servers that ignore or do not support structured
 // output.
@@ -31,64 +28,6 @@ func System(req *llm.Request) string {
 
 // plainSigns undoes encoding/json's HTML escapes, so that a model reads operators as they are written.
 var plainSigns = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
-
-// JSON returns the JSON object in text: all of it, the only fenced one, or the only one in prose. If there is none, or
-// several that differ, it returns text unchanged, because whoever decodes it knows best what to ask for.
-func JSON(text string) string {
-	trimmed := strings.TrimSpace(text)
-	if isObject(trimmed) {
-		return trimmed
-	}
-	var fenced []string
-	for _, block := range fence.FindAllStringSubmatch(text, -1) {
-		if body := strings.TrimSpace(block[1]); isObject(body) {
-			fenced = append(fenced, body)
-		}
-	}
-	if len(fenced) == 0 {
-		fenced = objects(text)
-	}
-	if slices.Sort(fenced); len(slices.Compact(fenced)) == 1 {
-		return fenced[0]
-	}
-
-	return text
-}
-
-func isObject(text string) bool {
-	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
-}
-
-// objects tries the opening braces one by one; the decoder stops after an object's end. The number of tries is bounded,
-// because a text of only braces would take quadratic time.
-func objects(text string) (found []string) {
-	const maxTries = 50
-	for range maxTries {
-		open := strings.IndexByte(text, '{')
-		if open < 0 {
-			break
-		}
-		text = text[open:]
-		var object json.RawMessage
-		if json.NewDecoder(strings.NewReader(text)).Decode(&object) == nil {
-			found, text = append(found, string(object)), text[len(object):]
-		} else {
-			text = text[1:]
-		}
-	}
-
-	return found
-}
-
-// unnamed is an object without the name around it by which [System] asks for it.
-func unnamed(text, name string) string {
-	var around map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &around) != nil || len(around) != 1 || !isObject(string(around[name])) {
-		return text
-	}
-
-	return string(around[name])
-}
 
 // Object parses a JSON object, such as a tool's schema; nil if it is none.
 func Object(text json.RawMessage) map[string]any {

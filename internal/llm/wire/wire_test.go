@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"alfred/internal/llm"
 	"alfred/internal/llm/wire"
@@ -119,62 +118,25 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-func TestJSON(t *testing.T) {
-	t.Parallel()
-
-	for name, tt := range map[string]struct{ text, want string }{
-		"Array":        {`[1]`, `[1]`},
-		"Empty":        {"", ""},
-		"FenceNoTag":   {"```\n{\"a\": 1}\n```", `{"a": 1}`},
-		"FenceSecond":  {"```sh\nls\n```\n```json\n{\"a\": 1}\n```", `{"a": 1}`},
-		"Object":       {" {\"a\": 1}\n", `{"a": 1}`},
-		"OnlyBraces":   {strings.Repeat("{", 100_000), strings.Repeat("{", 100_000)},
-		"Prose":        {`Well {then}: {"a": {"b": "}"}} and more`, `{"a": {"b": "}"}}`},
-		"Twice":        {"{\"a\": 1}\n{\"a\": 1}", `{"a": 1}`},
-		"Two":          {`First {"a": 1}, no: {"a": 2}`, `First {"a": 1}, no: {"a": 2}`},
-		"TwoFences":    {"```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```", "```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```"},
-		"Unterminated": {`{"a": `, `{"a": `},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tt.want, wire.JSON(tt.text))
-		})
-	}
-
-	t.Run("ObjectStaysWhole", rapid.MakeCheck(func(t *rapid.T) {
-		object, err := json.Marshal(rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "object"))
-		require.NoError(t, err)
-		require.Equal(t, string(object), wire.JSON(string(object)))
-		require.Equal(t, string(object), wire.JSON("Here:\n```json\n"+string(object)+"\n```\n"))
-	}))
-}
-
-// What a model considers before it answers is no part of the answer, and neither is the name under which it is asked for.
+// What a model considers before it answers is no part of the answer.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 
-	for name, tt := range map[string]struct{ schema, text, want string }{
-		"Blanks":       {"", "\n<think>\n\n</think>\n\nHello", "Hello"},
-		"Mark":         {"", "I <think> so", "I <think> so"},
-		"Mistral":      {"", "[THINK]hm[/THINK]Hello", "Hello"},
-		"InFence":      {"understand", "```json\n{\"say\": \"I close it with </think> and go on\"}\n```", `{"say": "I close it with </think> and go on"}`},
-		"Mentioned":    {"", "It writes <think> first, then </think>, then answers.", "It writes <think> first, then </think>, then answers."},
-		"Named":        {"understand", `{"understand": {"intent": "read"}}`, `{"intent": "read"}`},
-		"NamedText":    {"understand", `{"understand": "read"}`, `{"understand": "read"}`},
-		"OnlyItsEnd":   {"", "Hm, so they want soup.</think>\n\nHello", "Hello"},
-		"OnlyOneLine":  {"", "Hm, `soup`.</think>Hello", "Hello"},
-		"Others":       {"understand", `{"think": {"goal": ""}}`, `{"think": {"goal": ""}}`},
-		"Quoted":       {"", "It closes with `</think>` and goes on.", "It closes with `</think>` and goes on."},
-		"Structured":   {"understand", "<think>Is it {\"intent\": \"write\"}? No.</think>\n{\"intent\": \"read\"}", `{"intent": "read"}`},
-		"WithinObject": {"understand", `{"say": "</think>"}`, `{"say": "</think>"}`},
+	for name, tt := range map[string]struct{ text, want string }{
+		"Blanks":       {"\n<think>\n\n</think>\n\nHello", "Hello"},
+		"Mark":         {"I <think> so", "I <think> so"},
+		"Mistral":      {"[THINK]hm[/THINK]Hello", "Hello"},
+		"InFence":      {"```json\n{\"say\": \"I close it with </think> and go on\"}\n```", "```json\n{\"say\": \"I close it with </think> and go on\"}\n```"},
+		"Mentioned":    {"It writes <think> first, then </think>, then answers.", "It writes <think> first, then </think>, then answers."},
+		"OnlyItsEnd":   {"Hm, so they want soup.</think>\n\nHello", "Hello"},
+		"OnlyOneLine":  {"Hm, `soup`.</think>Hello", "Hello"},
+		"Quoted":       {"It closes with `</think>` and goes on.", "It closes with `</think>` and goes on."},
+		"Structured":   {"<think>Is it {\"intent\": \"write\"}? No.</think>\n{\"intent\": \"read\"}", `{"intent": "read"}`},
+		"WithinObject": {`{"say": "</think>"}`, `{"say": "</think>"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			req := &llm.Request{SchemaName: tt.schema}
-			if tt.schema != "" {
-				req.Schema = json.RawMessage(`{}`)
-			}
-			response, err := wire.Finish(req, &llm.Response{Text: tt.text}, wire.EndWhole)
+			response, err := wire.Finish(&llm.Request{}, &llm.Response{Text: tt.text}, wire.EndWhole)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, response.Text)
 		})

@@ -76,8 +76,7 @@ func (s *suite) answers(t *testing.T) {
 		calls []llm.ToolCall
 	}{
 		"Malformed":      {structured(), wiretest.Reply{Text: `{"goal": "list`}, `{"goal": "list`, nil},
-		"SchemaFenced":   {structured(), wiretest.Reply{Text: "Sure!\n```json\n" + object + "\n```\nAnything else?"}, object, nil},
-		"SchemaInProse":  {structured(), wiretest.Reply{Text: "Here {as asked} it is: " + object + " I hope it helps."}, object, nil},
+		"SchemaInProse":  {structured(), wiretest.Reply{Text: "Sure!\n```json\n" + object + "\n```"}, "Sure!\n```json\n" + object + "\n```", nil},
 		"SchemaObeyed":   {structured(), wiretest.Reply{Text: object}, object, nil},
 		"SchemaRejected": {structured(), wiretest.Reply{Text: "I would rather chat."}, "I would rather chat.", nil},
 		"Text":           {plain(), wiretest.Reply{Text: "Crème brûlée needs 6 eggs."}, "Crème brûlée needs 6 eggs.", nil},
