@@ -97,7 +97,8 @@ type (
 	//	}
 	//	// Text is the reply, followed by the question if the reply omits it.
 	//	func (t *Turn) Text() string
-	//	// PlainText is everything the turn says to a reader who sees only text: Text, and the question's options if it omits them.
+	//	// PlainText is everything the turn says to a reader who sees only text: Text, and the question's options unless it names
+	//	// all of them in its own way.
 	//	func (t *Turn) PlainText() string
 	Turn = follow.Turn
 	// TurnStatus is one of the constants below.

@@ -57,8 +57,9 @@ func TestSaid(t *testing.T) {
 		"Done.":             {Reply: "Done."},
 		"Shall I?":          {Reply: "Shall I?", Question: &follow.Question{Text: "Shall I?"}},
 		"Done.\n\nShall I?": {Reply: "Done.", Question: &follow.Question{Text: "Shall I?"}},
-		"Which?\n\n1. Butter Chicken\n2. Shakshuka": {Reply: "Which?", Question: &follow.Question{Text: "Which?", Options: options}},
-		"Which? Butter Chicken or Shakshuka":        {Reply: "Which? Butter Chicken or Shakshuka", Question: &follow.Question{Text: "Which?", Options: options}},
+		"Which?\n\n1. Butter Chicken\n2. Shakshuka":                          {Reply: "Which?", Question: &follow.Question{Text: "Which?", Options: options}},
+		"No Shakshuka is planned. Which?\n\n1. Butter Chicken\n2. Shakshuka": {Reply: "No Shakshuka is planned. Which?", Question: &follow.Question{Text: "Which?", Options: options}},
+		"Which? Butter Chicken or Shakshuka":                                 {Reply: "Which? Butter Chicken or Shakshuka", Question: &follow.Question{Text: "Which?", Options: options}},
 	} {
 		require.Equal(t, want, turn.PlainText())
 	}

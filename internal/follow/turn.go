@@ -94,21 +94,19 @@ func (t *Turn) Text() string {
 	}
 }
 
-// PlainText is everything the turn says to a reader who sees only text: Text, and the question's options if it omits them.
+// PlainText is everything the turn says to a reader who sees only text: Text, and the question's options unless it names
+// all of them in its own way.
 func (t *Turn) PlainText() string {
-	text := t.Text()
+	text, options, omits := t.Text(), "\n", false
 	if t.Question == nil {
 		return text
 	}
-	var options strings.Builder
 	for i, option := range t.Question.Options {
-		if strings.Contains(text, option.Label) {
-			return text // it names them in its own way
-		}
-		fmt.Fprintf(&options, "\n%d. %s", i+1, option.Label)
+		options += fmt.Sprintf("\n%d. %s", i+1, option.Label)
+		omits = omits || !strings.Contains(text, option.Label)
 	}
-	if options.Len() > 0 {
-		text += "\n" + options.String()
+	if omits {
+		text += options
 	}
 
 	return text
