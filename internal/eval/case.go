@@ -237,11 +237,11 @@ func (h *originalTurn) turn(bound *domain.Domain) (Turn, error) {
 		names := []string{}
 		for _, kind := range h.Types {
 			if e := bound.ByType(kind); e != nil {
-				names = append(names, e.Table)
+				names = append(names, e.Stored[len(e.Stored)-1]) // as the check names it, also where a view has another name
 			}
 		}
 		slices.Sort(names)
-		turn.Expect.Writes = &names
+		turn.Expect.Writes = new(slices.Compact(names))
 	}
 
 	return turn, nil

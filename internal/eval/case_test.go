@@ -139,3 +139,27 @@ func TestACaseWithPairs(t *testing.T) {
 	require.Regexp(t, `(?s)"channel_id": 1,\s+"user_id": 1.*"channel_id": 2,\s+"user_id": 1`, suite.Cases[0].Seed)
 	require.NotRegexp(t, `"channel_id": 1,\s+"user_id": 2`, suite.Cases[0].Seed)
 }
+
+// A case expects what its check finds: the tables behind views, which may have other names than these.
+func TestACaseNamesTheTablesBehindViews(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	_, err := pool.Exec(t.Context(), testfactory.Works)
+	require.NoError(t, err)
+	works := testfactory.Views(t, pool, "Sales,Production,Person", testfactory.WorksReview)
+	var session uuid.UUID
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		user := testfactory.User(t, tx, "UTC")
+		session = testfactory.Session(t, tx, user)
+		turn := testfactory.Turn(t, tx, session, testfactory.TurnOpts{Number: 1})
+		_, err := tx.Exec(t.Context(), `INSERT INTO row_changes (turn_id, user_id, seq, step, call, entity_type, entity_id, action, before)
+			SELECT $1, $2, n, 1, 1, kind, '1', 'updated', '{"body": "was"}' FROM unnest(ARRAY['note', 'production_note', 'order']) WITH ORDINALITY AS t (kind, n)`, turn.ID, user)
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), `INSERT INTO "Sales_alfred".alfred_accounts VALUES ($1, 1)`, user)
+
+		return err
+	}))
+	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: works.Domain, Domain: "works.yaml", Viewed: true}, session)
+	require.NoError(t, err)
+	require.Equal(t, &[]string{"Note", "Order"}, suite.Cases[0].Turns[0].Expect.Writes)
+}
