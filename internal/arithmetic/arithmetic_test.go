@@ -31,7 +31,7 @@ func TestRefuses(t *testing.T) {
 	for expression, says := range map[string]string{
 		"1 / 0": "division by zero", "0 ^ -1": "division by zero", "2 ^ 101": "at most 100", "2 ^ 0.5": "whole number", "((9 ^ 99) ^ 99) ^ 99": "too large",
 		"x + 1": "only numbers", "true": "only numbers", "'a' + 'b'": "only numbers", "len('a')": "", "1 +": "not arithmetic", "1 % 2": "% is no arithmetic",
-		"!1": "! is no arithmetic", "sum()": "sum needs a number", "round(1, 11)": "0 to 10 digits", strings.Repeat("1+", 300) + "1": "longer than 500",
+		"!1": "! is no arithmetic", "sum()": "sum needs a number", "round(1, 11)": "0 to 10 digits", "floor(7, 2)": "floor takes 1 at most", "round(1, 2, 3)": "round takes 2 at most", strings.Repeat("1+", 300) + "1": "longer than 500",
 	} {
 		_, err := arithmetic.Evaluate(expression)
 		require.ErrorContains(t, err, says, expression)

@@ -22,6 +22,10 @@ var functions = map[string]func([]*big.Rat) (*big.Rat, error){
 	"sum":   func(values []*big.Rat) (*big.Rat, error) { return bounded(sum(values)) },
 }
 
+// takes is how many numbers a function takes at most; others take any. What a spreadsheet does with further ones, a step to round
+// to, is not done in silence.
+var takes = map[string]int{"abs": 1, "ceil": 1, "floor": 1, "round": 2}
+
 // call calls a function with numbers, some of which may stand in lists.
 func call(name string, arguments []ast.Node) (*big.Rat, error) {
 	var values []*big.Rat
@@ -38,10 +42,12 @@ func call(name string, arguments []ast.Node) (*big.Rat, error) {
 			values = append(values, value)
 		}
 	}
-	function := functions[name]
+	function, most := functions[name], takes[name]
 	switch {
 	case len(values) == 0:
 		return nil, fmt.Errorf("%s needs a number", name)
+	case most > 0 && len(values) > most:
+		return nil, fmt.Errorf("%s takes %d at most, not %d numbers", name, most, len(values))
 	case function == nil:
 		return nil, fmt.Errorf("there is no function %s", name)
 	}
