@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
@@ -162,4 +163,30 @@ func TestACaseNamesTheTablesBehindViews(t *testing.T) {
 	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: works.Domain, Domain: "works.yaml", Viewed: true}, session)
 	require.NoError(t, err)
 	require.Equal(t, &[]string{"Note", "Order"}, suite.Cases[0].Turns[0].Expect.Writes)
+}
+
+// What seeds and other programs write has triggers that find their tables by name, as in the owner's own programs.
+func TestSeedsFindTheOwnersTables(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	_, err := pool.Exec(t.Context(), testfactory.Works)
+	require.NoError(t, err)
+	works := testfactory.Views(t, pool, "Sales,Production,Person")
+	suite, err := eval.Parse([]byte(`
+suite: works
+domain: works.yaml
+schema: [works.sql]
+seed: INSERT INTO alfred_accounts VALUES (current_setting('alfred.user_id')::uuid, 1)
+cases:
+  - case: notes
+    seed: INSERT INTO "Production"."Note" VALUES (9, 1, 'stable', 1)
+    turns:
+      - before: INSERT INTO "Production"."Note" VALUES (10, 1, 'fast', 1)
+        say: Show my production notes
+        expect: {reply: {has: [stable, fast]}}
+    expect: {sql: [{sql: 'SELECT count(*) FROM "Production"."Count"', is: 2, as: owner}]}
+`), fstest.MapFS{"works.sql": {Data: []byte(testfactory.Works)}, "works.yaml": {Data: []byte(works.Text)}})
+	require.NoError(t, err)
+	report := run(t, lab(t), suite)
+	require.Empty(t, report.Verdict(1), text(t, report))
 }

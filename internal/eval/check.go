@@ -126,7 +126,7 @@ func (t *trial) checkRefs(ctx context.Context, turn int, want map[string]string)
 func (t *trial) checkSQL(ctx context.Context, turn int, q *Query) error {
 	var got [][]*string
 	read := func(tx pgx.Tx) (err error) {
-		if _, err = tx.Exec(ctx, alsoIn, pgx.Identifier{t.bound.Schema}.Sanitize(), true); err != nil {
+		if err = t.findTables(ctx, tx); err != nil {
 			return err
 		}
 		got, err = texts(ctx, tx, q.SQL)
@@ -156,8 +156,18 @@ func (t *trial) checkSQL(ctx context.Context, turn int, q *Query) error {
 	return nil
 }
 
-// alsoIn adds the domain's schema to the search path, for the transaction or permanently.
-const alsoIn = `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, $2)`
+// findTables has a transaction find the domain's tables by their names alone, and the owner's triggers and functions theirs.
+func (t *trial) findTables(ctx context.Context, tx pgx.Tx) error {
+	schemas := []string{t.bound.Schema}
+	for _, e := range t.bound.Entities {
+		if !slices.Contains(schemas, e.Stored[0]) {
+			schemas = append(schemas, e.Stored[0])
+		}
+	}
+	_, err := tx.Exec(ctx, `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, true)`, quoted(schemas))
+
+	return err
+}
 
 // texts returns a query's rows in Postgres's text format.
 func texts(ctx context.Context, tx pgx.Tx, sql string) ([][]*string, error) {

@@ -143,7 +143,7 @@ func (t *trial) runAsOwner(ctx context.Context, sql string) error {
 	}
 
 	return pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, alsoIn, pgx.Identifier{t.bound.Schema}.Sanitize(), true); err != nil {
+		if err := t.findTables(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, t.reader.UserID.String()); err != nil {
