@@ -190,3 +190,44 @@ cases:
 	report := run(t, lab(t), suite)
 	require.Empty(t, report.Verdict(1), text(t, report))
 }
+
+// Whose rows a case is made of the views say: of the account that is called like the user, of everybody, or of nobody.
+func TestACaseOfAnyAccount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		user   string
+		from   domain.InitSource
+		review []string
+		has    []string
+		lacks  []string
+	}{
+		"called alike": {"Ada", domain.InitSource{Schemas: []string{"forum"}}, []string{`accounts: "users"`, `accounts: "users", login: "name"`}, []string{`alfred_accounts" (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, '1')`, "hello", "today"}, []string{`"hi"`}},
+		"nobody":       {"Tom", domain.InitSource{Schemas: []string{"forum"}}, nil, nil, []string{"alfred_accounts", "hello"}},
+		"everybody":    {"Tom", domain.InitSource{Schemas: []string{"forum"}, Everybody: true}, nil, []string{"hello", `"hi"`, "today"}, []string{"alfred_accounts"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := dbtest.Pool(t)
+			_, err := pool.Exec(t.Context(), testfactory.Forum+`ALTER TABLE forum.users ADD UNIQUE (name)`)
+			require.NoError(t, err)
+			forum := testfactory.ViewsOf(t, pool, c.from, strings.NewReplacer(c.review...))
+			var session uuid.UUID
+			require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+				user := testfactory.User(t, tx, "UTC")
+				session = testfactory.Session(t, tx, user)
+				testfactory.Turn(t, tx, session, testfactory.TurnOpts{Number: 1})
+				_, err := tx.Exec(t.Context(), `UPDATE users SET name = $2 WHERE id = $1`, user, c.user)
+
+				return err
+			}))
+			suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: forum.Domain, Domain: "forum.yaml", Viewed: true}, session)
+			require.NoError(t, err)
+			for _, has := range c.has {
+				require.Contains(t, suite.Cases[0].Seed, has)
+			}
+			for _, lacks := range c.lacks {
+				require.NotContains(t, suite.Cases[0].Seed, lacks)
+			}
+		})
+	}
+}
