@@ -204,8 +204,8 @@ func distinctLabels(e *domain.Entity, rows []map[string]any) []string {
 	return apart(e, rows, labelsOf(e, rows))
 }
 
-// linkEnding is how names of references end, besides in id.
-var linkEnding = regexp.MustCompile(` (key|uuid|guid)$`)
+// linkEnding is how names of references end, besides in id, or begin.
+var linkEnding = regexp.MustCompile(`^id | (key|uuid|guid)$`)
 
 // columnInWords is what people call a column: of a reference, what it points to.
 func columnInWords(c *domain.Column) string {

@@ -3,11 +3,16 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/llm/offline"
+	"alfred/internal/testfactory"
 )
 
 // Y11: a table is sorted, filtered, changed in place, in bulk, and by files.
@@ -103,4 +108,42 @@ func TestY11Tables(t *testing.T) {
 func (b *tab) upload(selector, file string) {
 	b.t.Helper()
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+}
+
+// A file opens in the spreadsheets of the user's country: columns were one, accents two letters, and prices texts; and what such a program
+// has saved is read.
+func TestFilesOfCountriesWithDecimalCommas(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	c := talkIn(t, `CREATE SCHEMA alquiler; SET LOCAL search_path = alquiler;
+		CREATE TABLE usuarios (id integer PRIMARY KEY, nombre text NOT NULL);
+		CREATE TABLE coches (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES usuarios, modelo text NOT NULL);
+		CREATE TABLE alquileres (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES usuarios, id_coche integer NOT NULL REFERENCES coches, "año" integer, "precio_día" numeric(8,2), desde date, nota text);
+		INSERT INTO usuarios VALUES (1, 'Begoña');
+		INSERT INTO coches (id_usuario, modelo) VALUES (1, 'León'), (1, 'Škoda');
+		INSERT INTO alquileres (id_usuario, id_coche, "año", "precio_día", desde, nota) VALUES (1, 1, 2026, -26.95, '2026-12-03', '=1+1; moroso')`)
+	d := testfactory.Views(t, c.pool, "alquiler", strings.NewReplacer("\n  - type: alquilere\n", "\n  - type: alquilere\n    writes: [create]\n    columns: [id_coche, \"año\", \"precio_día\", desde, nota]\n")).Domain
+	c.exec(`INSERT INTO alquiler_alfred.alfred_accounts VALUES ($1, 1)`)
+	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
+	_, err := chromedp.Call(b.ctx, emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: "es-ES"})
+	require.NoError(t, err)
+	b.enter(h.guest("ada"), h.url)
+	b.click(`#types [data-type="alquilere"]`)
+	b.shows("#row-count", "1 alquilere")
+	b.shows(`#row-table th[data-column="id_coche"]`, "Coche")
+	b.eval(`URL.createObjectURL = (blob) => { blob.arrayBuffer().then((bytes) => { window.file = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes); }); return "#"; }`)
+	b.click("#export-rows")
+	b.until(`window.file !== undefined`)
+	require.Equal(t, "\ufeffid;id_coche;_id_coche_label;año;precio_día;desde;nota\r\n1;1;León;2026;-26,95;2026-12-03;\"'=1+1; moroso\"", b.eval(`window.file`))
+
+	file := filepath.Join(t.TempDir(), "excel.csv")
+	require.NoError(t, os.WriteFile(file, []byte("Coche;_id_coche_label;a\xf1o;precio_d\xeda;desde;nota\r\n2;\x8akoda;2027;1,5;3/12/2026;\"'=1+1; moroso\"\r\n"), 0o600))
+	b.click("#import-rows")
+	b.upload("#csv-file", file)
+	b.shows("dialog[open]", "1 alquilere can be imported.")
+	b.click("dialog[open] .buttons .primary")
+	b.shows("#row-count", "2 alquileres")
+	h.requireRows(t, "Škoda 2027 1.50 2026-12-03 =1+1; moroso", `SELECT concat_ws(' ', modelo, "año", "precio_día", desde, nota) FROM alquiler.alquileres AS a JOIN alquiler.coches AS c ON c.id = id_coche WHERE "año" = 2027`)
+	b.requireNoTrouble()
 }

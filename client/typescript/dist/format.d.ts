@@ -14,7 +14,7 @@ export declare const words: (name: string) => string;
 export declare const capital: (text: string) => string;
 /** spoken is a name of the database as people read it: orderItem and order_item are "order item", SKU stays. */
 export declare const spoken: (name: string) => string;
-/** columnTitle is what people call a column: a reference, as those are whose names end in id, by what it refers to. */
+/** columnTitle is what people call a column: a reference, as those are whose names end in id or begin with it, by what it refers to. */
 export declare const columnTitle: (column: string, references?: string) => string;
 /** literally is a text that stands for itself in a pattern. */
 export declare const literally: (text: string) => string;

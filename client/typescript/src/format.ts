@@ -39,8 +39,8 @@ export const capital = (text: string) => text.charAt(0).toUpperCase() + text.sli
 /** spoken is a name of the database as people read it: orderItem and order_item are "order item", SKU stays. */
 export const spoken = (name: string) => words(/[a-z0-9][A-Z]/.test(name) ? name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase() : name);
 
-/** columnTitle is what people call a column: a reference, as those are whose names end in id, by what it refers to. */
-export const columnTitle = (column: string, references?: string) => capital(spoken(column).replace(references ? / (id|key|uuid|guid)$/ : / id$/, ""));
+/** columnTitle is what people call a column: a reference, as those are whose names end in id or begin with it, by what it refers to. */
+export const columnTitle = (column: string, references?: string) => capital(spoken(column).replace(references ? /^id | (id|key|uuid|guid)$/ : / id$/, ""));
 
 /** literally is a text that stands for itself in a pattern. */
 export const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

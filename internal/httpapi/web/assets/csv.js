@@ -16,12 +16,37 @@ const looked = 8; // rows of a file that are shown before
 
 const written = (value) => Array.isArray(value) ? value.map((v) => typeof v === "object" ? JSON.stringify(v) : v).join("; ") : value !== null && typeof value === "object" ? JSON.stringify(value) : value;
 
-// exportCSV downloads all rows that a query finds.
+// Where numbers have decimal commas, programs for spreadsheets set columns apart by semicolons.
+const hasCommas = () => (0.5).toLocaleString().includes(",");
+
+// formulas are texts that such a program would carry out; a negative number is none.
+const formulas = /^([=+@\t\r]|-(?!\d+(,\d+)?$))/;
+
+// exportCSV downloads all rows that a query finds, as a spreadsheet of the user's country opens them: beside the key of another row stands what
+// that is called. The mark in front says how letters are encoded.
 /** @param {RowType} type @param {string} query */
 export async function exportCSV(type, query) {
-  const [{ default: papa }, rows] = await Promise.all([import("papaparse"), whole(`/v1/data/${encodeURIComponent(type.type)}?${query}`)]);
-  const fields = [...new Set([type.key, ...type.fields.map((f) => f.name)])];
-  download(`${fileName(type.plural)}.csv`, "text/csv;charset=utf-8", papa.unparse({ fields, data: rows.map((row) => fields.map((f) => written(row[f]))) }, { escapeFormulae: true }));
+  const [{ default: papa }, rows] = await Promise.all([import("papaparse"), whole(`/v1/data/${encodeURIComponent(type.type)}?labels=true&${query}`)]);
+  const fields = [...new Set([type.key, ...type.fields.flatMap((f) => f.references ? [f.name, `_${f.name}_label`] : [f.name])])];
+  const commas = hasCommas();
+  const cell = (row, f) => commas && typeof row[f] === "number" ? String(row[f]).replace(".", ",") : written(row[f]);
+  const text = papa.unparse({ fields, data: rows.map((row) => fields.map((f) => cell(row, f))) }, { delimiter: commas ? ";" : ",", escapeFormulae: formulas });
+  download(`${fileName(type.plural)}.csv`, "text/csv;charset=utf-8", `\ufeff${text}`);
+}
+
+// textOf is a file's text, also of one that Excel has saved in the letters of Western Europe.
+/** @param {File} file */
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  try { return new TextDecoder("utf-8", { fatal: true }).decode(bytes); } catch { return new TextDecoder("windows-1252").decode(bytes); }
+}
+
+// plainly is a cell of a file with semicolons, from a country with decimal commas, where the day stands before the month.
+/** @param {RowField} field @param {string} text */
+function plainly(field, text) {
+  if (field.kind === "number") return text.replace(/^(-?\d+),(\d+)$/, "$1.$2");
+  if (field.kind === "date" || field.kind === "timestamp") return text.replace(/^(\d\d?)[./-](\d\d?)[./-](\d{4})\b/, (_, d, m, y) => `${y}-${m.padStart(2, "0")}-${d.padStart(2, "0")}`);
+  return text;
 }
 
 // valueOf reads a cell as its column wants it; what it cannot read the server explains.
@@ -47,14 +72,18 @@ export async function importCSV(type, done) {
   input.addEventListener("click", () => { input.value = ""; }); // the same file, mended, is another choice
   input.addEventListener("change", () => guarded(async () => {
     const { default: papa } = await import("papaparse");
-    const { data, meta } = papa.parse(await input.files[0].text(), { header: true, skipEmptyLines: "greedy" });
+    const { data, meta } = papa.parse(await textOf(input.files[0]), { header: true, skipEmptyLines: "greedy" });
     const names = (meta.fields ?? []).map((title) => ({ title, field: type.fields.find((f) => f.writable && [f.name, spoken(f.name), columnTitle(f.name, f.references)].some((name) => name.toLowerCase() === title.trim().toLowerCase())) }));
     const known = names.filter((n) => n.field);
     if (!data.length || !known.length || data.length > most) {
       place.replaceChildren(h("p", { class: "bad", role: "alert" }, !data.length ? "There are no rows in this file." : data.length > most ? `A file may have ${most} rows; this one has ${data.length}.` : "None of its columns has a name that is known here."));
       return;
     }
-    const rows = data.map((line) => Object.fromEntries(known.map(({ title, field }) => [field.name, valueOf(field, (line[title] ?? "").trim())]).filter(([, value]) => value !== null)));
+    const said = (line, { title, field }) => {
+      const text = (line[title] ?? "").trim().replace(/^'(?=[=+@-])/, ""); // as formulas are kept from being carried out
+      return valueOf(field, meta.delimiter === ";" ? plainly(field, text) : text);
+    };
+    const rows = data.map((line) => Object.fromEntries(known.map((n) => [n.field.name, said(line, n)]).filter(([, value]) => value !== null)));
     const changes = rows.map((row) => ({ action: /** @type {const} */ ("create"), data: row }));
     const { errors } = await apply(type, changes, true);
     const wrong = new Map(errors.map((e) => [e.index, e.message]));
