@@ -211,7 +211,8 @@ type ReplyInput struct {
 // Written are rows that a turn wrote.
 type Written struct {
 	Verb, Names string // "Saved" and their names
-	Gone        bool   // they were deleted
+	Rows        int
+	Gone        bool // they were deleted
 }
 
 // Done is what a turn did. A reply may claim no more.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/internal/llm"
@@ -67,6 +68,9 @@ func (in *ReplyInput) facts() string {
 	return text
 }
 
+// manyRows are more than a text has to name that says how many they are: those that it names are the exceptions.
+const manyRows = 5
+
 // withNames appends which rows were written, if the text of a model names others of their types instead, or does not name what
 // is gone.
 func (in *ReplyInput) withNames(text string) string {
@@ -78,7 +82,8 @@ func (in *ReplyInput) withNames(text string) string {
 		return len(namesIn(label)) > 0 && namesEach(text, label) && !namesEach(names, label) // "milk" may be the oat milk
 	})
 	for _, w := range in.Written {
-		if (w.Gone || namesOther) && !namesEach(text, undated(w.Names)) {
+		counted := !w.Gone && w.Rows > manyRows && slices.Contains(strings.FieldsFunc(text, notInWord), strconv.Itoa(w.Rows))
+		if (w.Gone || namesOther && !counted) && !namesEach(text, undated(w.Names)) {
 			told += "\n\n" + w.Verb + ": " + w.Names + "."
 		}
 	}
@@ -90,7 +95,7 @@ func (in *ReplyInput) withNames(text string) string {
 }
 
 // dateInName matches dates and times as the names of rows have them, of which people say "Tuesday" or "at noon".
-var dateInName = regexp.MustCompile(`\b(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4}|\d\d:\d\d)\b(?: to\b)?`)
+var dateInName = regexp.MustCompile(`\b(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4}|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d\d:\d\d)\b(?: to\b)?`)
 
 // undated is the names without dates, or as they are if these have nothing else.
 func undated(names string) string {

@@ -348,9 +348,24 @@ func TestReplyNamesWhatWasWritten(t *testing.T) {
 		_, out := replied(t, visit, said)
 		require.Equal(t, said+more, out.Text)
 	}
+	visit.Written[0].Names = "01/12/2026 · Olga"
+	_, out := replied(t, visit, "La cita de Olga está borrada.")
+	require.Equal(t, "La cita de Olga está borrada.", out.Text)
 	visit.Written[0].Names = "Dec 1, 2026"
-	_, out := replied(t, visit, "It is deleted.")
+	_, out = replied(t, visit, "It is deleted.")
 	require.Contains(t, out.Text, "Deleted: Dec 1, 2026.", "it has no other name")
+}
+
+// Of many rows the number is enough: the only ones that a text then names are those that were left out.
+func TestReplyCountsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true}, Written: []nodes.Written{{Verb: "Changed", Names: "Ann Lee, Bob Ray, Cy Poe, Di Fox, Ed Roe, Flo Orr", Rows: 6}}, Others: []string{"Gus Hay"}}
+	for said, more := range map[string]string{
+		"He anulado 6 reservas; la de Gus Hay sigue pendiente.": "", "He anulado 16 reservas; la de Gus Hay sigue pendiente.": "\n\nChanged: Ann Lee, Bob Ray, Cy Poe, Di Fox, Ed Roe, Flo Orr.",
+	} {
+		_, out := replied(t, in, said)
+		require.Equal(t, said+more, out.Text)
+	}
 }
 
 // Whether what was done can be undone is said exactly once.

@@ -36,7 +36,7 @@ func (t *Teller) Written() (written []nodes.Written, others []string) {
 	}
 	for _, verb := range verbs {
 		if len(labels[verb]) > 0 {
-			written = append(written, nodes.Written{Verb: verb, Names: Enumerate(labels[verb]), Gone: verb == Deleted})
+			written = append(written, nodes.Written{Verb: verb, Names: Enumerate(labels[verb]), Rows: len(labels[verb]), Gone: verb == Deleted})
 		}
 	}
 	for _, e := range t.Entities {
