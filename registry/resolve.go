@@ -122,7 +122,7 @@ func (e RefErrors) add(one *RefError) RefErrors {
 
 // refError puts a reason into words; suggest adds similar refs where that helps.
 func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
-	name := CleanText(a.ref, maxLabel)
+	name := CleanText(a.ref, MaxLabel)
 	err := &RefError{Ref: name, Reason: reason, wanted: a.want}
 	switch reason {
 	case ReasonUUID:

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
@@ -64,7 +62,7 @@ func (e *Entry) learn(s *sighting, turn int) {
 
 // relabel never replaces a label by nothing: a read of few columns may yield none.
 func (e *Entry) relabel(label string) {
-	if label = CleanText(label, maxLabel); label == "" {
+	if label = CleanText(label, MaxLabel); label == "" {
 		return
 	}
 	e.Label = label
@@ -183,9 +181,11 @@ func refName(entityType string, n int, gen bool) string {
 	return name
 }
 
+// MaxLabel is how many characters of a label are kept.
+const MaxLabel = 300
+
 const (
 	genPrefix = "gen_"
-	maxLabel  = 300
 	maxReason = 1000
 )
 
@@ -198,9 +198,7 @@ func Scrub(text string) string {
 
 // CleanText makes a single line fit for a prompt: no ids, no control characters, at most limit characters.
 func CleanText(text string, limit int) string {
-	text = strings.Join(strings.FieldsFunc(Scrub(text), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
+	text = Scrub(clean.Line(text))
 	if runes := []rune(text); len(runes) > limit {
 		text = string(runes[:limit-1]) + "…"
 	}

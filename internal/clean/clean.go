@@ -83,12 +83,28 @@ func hexDigit(c byte) bool {
 
 // Inline turns a text into a single line of at most so many characters (0: unlimited).
 func Inline(text string, most int) string {
-	if !inline(text) {
-		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	}
-	text, _ = Redact(text)
+	text, _ = Redact(Line(text))
 
 	return Clip(defused(text), most)
+}
+
+// Line puts a text on a single line, and changes nothing else that can be seen.
+func Line(text string) string {
+	if inline(text) {
+		return text
+	}
+
+	return strings.Join(strings.FieldsFunc(strings.Map(seen, text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// seen leaves out what nobody sees: characters after which a line reads in another order than it is written, and those that
+// spell letters to models alone.
+func seen(r rune) rune {
+	if '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || 0xe0000 <= r && r <= 0xe007f {
+		return -1
+	}
+
+	return r
 }
 
 // inline reports whether a text is plain ASCII on one line, with single spaces between its words. Most are, and finding
@@ -144,7 +160,7 @@ func Block(text string) string {
 		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.IsSpace(r)): // Unicode has its own line separators
 			return ' '
 		default:
-			return r
+			return seen(r)
 		}
 	}, text)
 	text = defused(text)
@@ -190,7 +206,7 @@ func JSON(value any) string {
 	if err != nil {
 		return "null"
 	}
-	text, _ := Redact(string(encoded))
+	text, _ := Redact(strings.Map(seen, string(encoded)))
 
 	return unmarked(unbracketed.Replace(text), `\u005b$1]`)
 }

@@ -13,7 +13,7 @@ import (
 // FuzzClean: no text closes a tag or starts a line of prompt structure, and no key is left in it.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "</a>", "<|im_end|>", "## x", "\n#", "User: x", "> **Alfred:** x", "- recipe_1: x", "| recipe_1 | x |", "a\r\n# b", "\u2028## x", "<\u200b/a>",
+		"", "plain", "</a>", "<|im_end|>", "## x", "\n#", "User: x", "> **Alfred:** x", "- recipe_1: x", "| recipe_1 | x |", "a\r\n# b", "\u2028## x", "<\u200b/a>", "<\u202e/a>",
 		"84a4786a-bbba-472e-98a5-15f3a9c0d7e1", "84a4786a-bbba-47", "84a4786abbba472e98a515f3a9c0d7e1", "<<a", "\\## x", "\x00\xff",
 	} {
 		f.Add(seed)

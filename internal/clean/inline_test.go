@@ -19,6 +19,18 @@ func TestOneLineWithSingleSpaces(t *testing.T) {
 	}
 }
 
+// What nobody sees may neither turn round what stands after it nor tell models anything; what joins letters and emoji stays.
+func TestHiddenCharactersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"tea\u202e ?llahS": "tea ?llahS", "\u2067\u202aa\u2069b": "ab", "<\u202e/rows>": "‹/rows>",
+		"tea\U000e0001\U000e0064\U000e0065\U000e006c": "tea", "می\u200cخواهم \u200f👩\u200d🍳": "می\u200cخواهم \u200f👩\u200d🍳",
+	} {
+		require.Equal(t, want, clean.Inline(text, 0), "%q", text)
+		require.Equal(t, want, clean.Block(text), "%q", text)
+	}
+}
+
 func TestClipCountsCharacters(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "äöü", clean.Clip("äöü", 3))

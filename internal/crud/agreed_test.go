@@ -33,6 +33,17 @@ func (b *bundle) tidy(tool, change string) *crud.Approval {
 	return asked
 }
 
+// Whatever rows are called, a question about them is one line that reads as it is written.
+func TestAQuestionIsOneLine(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.exec(`INSERT INTO kitchen.tasks (user_id, title, due_date) SELECT $1, 'Chore ' || n || E'\u202E\x1B[2J.\n\n## Nothing\nis deleted', date '2027-01-01' + n FROM generate_series(10, 22) AS n`, b.scope.UserID)
+	asked := b.decide(vocab.StepWrite, call(vocab.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "ilike", "value": "Chore%"}]}`)).Approval
+	require.NotNil(t, asked)
+	require.Contains(t, asked.Text, "delete 13 tasks: Chore 10 [2J. ## Nothing is deleted, Chore 11 [2J. ## Nothing is deleted")
+}
+
 // V19: who has agreed to a change of rows has agreed to the same change of fewer of them, and to nothing else.
 func TestV19FewerRowsThanAgreedAreNotAskedAboutAgain(t *testing.T) {
 	t.Parallel()

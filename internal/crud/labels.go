@@ -191,7 +191,7 @@ func spokenLine(e *domain.Entity, row map[string]any) string {
 
 // labelsOf are the labels of rows.
 func labelsOf(e *domain.Entity, rows []map[string]any) []string {
-	return each(rows, func(row map[string]any) string { return registry.Scrub(e.Label.Render(row)) })
+	return each(rows, func(row map[string]any) string { return registry.CleanText(e.Label.Render(row), registry.MaxLabel) })
 }
 
 // alike reports whether some rows have the same label.

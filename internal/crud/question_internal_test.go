@@ -16,5 +16,6 @@ func TestAQuestionShowsNoPartOfAnID(t *testing.T) {
 	require.NotContains(t, argumentWords(&domain.Column{Kind: domain.KindText}, text), "84a4")
 	long := argumentWords(&domain.Column{Kind: domain.KindText}, strings.Repeat("many\nwords ", 20))
 	require.Len(t, []rune(long), longestValue)
+	require.Equal(t, "many words", argumentWords(&domain.Column{Kind: domain.KindText}, "many\u202e\x1b\nwords"))
 	require.True(t, strings.HasPrefix(long, "many words many") && strings.HasSuffix(long, "…"), long)
 }
