@@ -21,41 +21,33 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 
 		return mcpserver.Caller{MaySend: auth.CallerOf(r.Context()).May(http.MethodPost), At: func(context.Context) (*mcpserver.Place, error) { return here, nil }}
 	})
-	serve := func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
-		closed := func() {}
-		if err == nil && r.Method == http.MethodPost {
-			closed, err = a.takeTool(w, r, who)
-		}
-		if err != nil {
-			problem.Note(r.Context(), err)
-			problem.Write(w, problem.Of(err))
-
-			return
-		}
-		defer closed()
-		ctx, cancel := a.door.UntilStopping(auth.With(r.Context(), who))
-		defer cancel()
+	other := func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 		handler.ServeHTTP(w, r.WithContext(ctx))
-	}
-	mux.HandleFunc("POST /mcp", serve)
-	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
-	mux.HandleFunc("DELETE /mcp", serve)
-}
 
-// takeTool does what must precede the protocol's handler, which answers with a stream, reports refusals as results and
-// waits for a body without end.
-func (a *api) takeTool(w http.ResponseWriter, r *http.Request, who auth.Caller) (closed func(), err error) {
-	if err := a.gate.CheckStays(r.Context(), who); err != nil {
-		return nil, err
+		return nil
 	}
-	body, err := door.ReadAll(w, r, maxBody)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	// The protocol's handler answers with a stream, reports refusals as results and waits for a body without end: what must come
+	// before that, comes here.
+	call := func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+		ctx, done, err := a.door.Hold(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if err := a.gate.CheckStays(ctx, auth.CallerOf(ctx)); err != nil {
+			return err
+		}
+		body, err := door.ReadAll(w, r, maxBody)
+		if err != nil {
+			return err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 
-	return a.gate.OpenStream(who)
+		return other(ctx, w, r)
+	}
+	mux.HandleFunc("POST /mcp", a.door.Admit(http.MethodGet, call, problem.Write))
+	mux.HandleFunc("GET /mcp", a.door.Admit(http.MethodGet, other, problem.Write)) // answered as the protocol requires of servers without sessions
+	mux.HandleFunc("DELETE /mcp", a.door.Admit(http.MethodGet, other, problem.Write))
 }
 
 // Tools are what servers of the Model Context Protocol work with.

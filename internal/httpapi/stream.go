@@ -34,17 +34,15 @@ func (a *api) stream(to subscribe, next source, topics ...uuid.UUID) *huma.Strea
 
 			return
 		}
-		closed, err := a.gate.OpenStream(auth.CallerOf(hctx.Context()))
+		waiting, done, err := a.door.Hold(hctx.Context())
 		if err != nil {
 			a.fail(hctx, err)
 
 			return
 		}
-		defer closed()
+		defer done()
 		signal, stop := to(topics...)
 		defer stop()
-		waiting, cancel := a.door.UntilStopping(hctx.Context())
-		defer cancel()
 		first := hctx.Context() // what is there already is sent, also by a server that is being stopped
 		read := func(ctx context.Context) ([]event, bool, error) {
 			if first != nil {
@@ -95,14 +93,12 @@ func (a *api) waitForTurn(ctx context.Context, read pg.Run, id uuid.UUID, wait s
 	if atMost == 0 {
 		return nil
 	}
-	closed, err := a.gate.OpenStream(auth.CallerOf(ctx))
+	ctx, done, err := a.door.Hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer closed()
-	running, stopped := a.door.UntilStopping(ctx)
-	defer stopped()
-	ctx, cancel := context.WithTimeout(running, max(0, atMost-auth.WaitedFor(ctx)))
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, max(0, atMost-auth.WaitedFor(ctx)))
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()

@@ -37,7 +37,7 @@ type server struct {
 // Register serves the protocol: a run is a turn, a thread a session.
 func Register(mux *http.ServeMux, d *door.Door, refs Refs) {
 	s := &server{d, refs}
-	mux.HandleFunc("POST /v1/agui", d.Admit(door.Converse(d, s.run), problem.Write))
+	mux.HandleFunc("POST /v1/agui", d.Admit(http.MethodPost, door.Converse(d, s.run), problem.Write))
 }
 
 // run returns errors that occur before the stream is open; later ones are events.

@@ -44,10 +44,11 @@ type Door struct {
 // Handler answers requests, or says why it does not.
 type Handler func(ctx context.Context, w http.ResponseWriter, r *http.Request) error
 
-// Admit authenticates requests. Errors that occur before the answer begins are refused in the protocol's own words.
-func (d *Door) Admit(handle Handler, refuse func(http.ResponseWriter, *problem.Problem)) http.HandlerFunc {
+// Admit authenticates requests and lets those pass who may use the method. Errors that occur before the answer begins are refused
+// in the protocol's own words.
+func (d *Door) Admit(method string, handle Handler, refuse func(http.ResponseWriter, *problem.Problem)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := d.Gate.Admit(r.Context(), r.Header.Get("Authorization"), r.Method)
+		who, err := d.Gate.Admit(r.Context(), r.Header.Get("Authorization"), method)
 		if err == nil {
 			err = handle(auth.With(r.Context(), who), w, r)
 		}
@@ -58,17 +59,14 @@ func (d *Door) Admit(handle Handler, refuse func(http.ResponseWriter, *problem.P
 	}
 }
 
-// Converse handles requests that send a message and wait for what becomes of it, which ends early when the server is about
-// to stop. Each counts as a stream, whether its answer is one or not.
+// Converse handles requests that send a message and wait for what becomes of it, as [Door.Hold] lets them.
 func Converse[In any](d *Door, handle func(ctx context.Context, w http.ResponseWriter, r *http.Request, in *In) error) Handler {
 	return func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := d.UntilStopping(ctx)
-		defer cancel()
-		closed, err := d.Gate.OpenStream(auth.CallerOf(ctx))
+		ctx, done, err := d.Hold(ctx)
 		if err != nil {
 			return err
 		}
-		defer closed()
+		defer done()
 		in := new(In)
 		if err := readBody(w, r, in); err != nil {
 			return err
@@ -80,18 +78,23 @@ func Converse[In any](d *Door, handle func(ctx context.Context, w http.ResponseW
 
 var errStopping = problem.Unavailable("This server is being stopped; ask another for the turn.", 0)
 
-// UntilStopping is ctx, cancelled also when the server is about to stop.
-func (d *Door) UntilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// Hold lets a request wait: until done is called it counts as one of its caller's streams, whether its answer is one or not. The
+// context ends also when the server is about to stop.
+func (d *Door) Hold(ctx context.Context) (waiting context.Context, done func(), err error) {
+	closed, err := d.Gate.OpenStream(auth.CallerOf(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case <-d.Stopping:
 			cancel(errStopping)
-		case <-ctx.Done():
+		case <-waiting.Done():
 		}
 	}()
 
-	return ctx, func() { cancel(context.Canceled) }
+	return waiting, func() { cancel(context.Canceled); closed() }, nil
 }
 
 // Session is the caller's session of that id. [problem.Of] calls an error about one that does not exist

@@ -26,10 +26,10 @@ type server struct{ *door.Door }
 // conversation by session: only the user's last message is answered, and the others find its session.
 func Register(mux *http.ServeMux, d *door.Door) {
 	s := &server{d}
-	mux.HandleFunc("GET /v1/models", d.Admit(s.modelList, refuse))
-	mux.HandleFunc("GET /v1/models/{model}", d.Admit(s.modelGet, refuse))
-	mux.HandleFunc("POST /v1/chat/completions", d.Admit(door.Converse(d, s.create), refuse))
-	mux.HandleFunc("POST /v1/responses", d.Admit(notServed, refuse))
+	mux.HandleFunc("GET /v1/models", d.Admit(http.MethodGet, s.modelList, refuse))
+	mux.HandleFunc("GET /v1/models/{model}", d.Admit(http.MethodGet, s.modelGet, refuse))
+	mux.HandleFunc("POST /v1/chat/completions", d.Admit(http.MethodPost, door.Converse(d, s.create), refuse))
+	mux.HandleFunc("POST /v1/responses", d.Admit(http.MethodPost, notServed, refuse))
 }
 
 // notServed tells clients that by default speak OpenAI's newer protocol which one is served.
