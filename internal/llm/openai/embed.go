@@ -2,11 +2,9 @@ package openai
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/openai/openai-go/v3"
 
-	"alfred/internal/llm"
 	"alfred/internal/llm/wire"
 )
 
@@ -25,20 +23,17 @@ func NewEmbedder(config *wire.Config, dimensions int) (*wire.Embedder, error) {
 			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
 			Model:          filled.Model,
 		})
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case answer == nil: // the server said null
-			return nil, filled.Fail(llm.KindInvalidOutput, wire.ErrForm)
-		case len(answer.Data) != len(texts):
-			return nil, filled.Fail(llm.KindInvalidOutput, fmt.Errorf("%w: %d instead of %d", wire.ErrVectors, len(answer.Data), len(texts)))
 		}
-		vectors := make([][]float32, len(texts))
+		vectors := make([][]float32, len(texts)) // what is missing has no length, which is looked at for every provider
+		if answer == nil {                       // the server said null
+			return vectors, nil
+		}
 		for _, item := range answer.Data {
-			if item.Index < 0 || int(item.Index) >= len(texts) {
-				return nil, filled.Fail(llm.KindInvalidOutput, fmt.Errorf("%w: index %d", wire.ErrVectors, item.Index))
+			if item.Index >= 0 && int(item.Index) < len(texts) {
+				vectors[item.Index] = narrow(item.Embedding)
 			}
-			vectors[item.Index] = narrow(item.Embedding)
 		}
 
 		return vectors, nil

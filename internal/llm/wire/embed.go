@@ -13,8 +13,8 @@ import (
 // maxBatch is how many texts go into one request; some servers accept no more.
 const maxBatch = 100
 
-// ErrVectors is the cause if an answer's vectors do not match the request.
-var ErrVectors = errors.New("the server returned other vectors than asked for")
+// errVectors is the cause if an answer's vectors do not match the request.
+var errVectors = errors.New("the server returned other vectors than asked for")
 
 // ForVectors returns a copy of the configuration whose limit leaves room for a batch of vectors.
 func (c Config) ForVectors() *Config {
@@ -48,7 +48,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 		other := func(vector []float32) bool { return len(vector) != e.Length }
 		if len(got) != len(batch) || slices.ContainsFunc(got, other) {
-			return nil, e.Config.Fail(llm.KindInvalidOutput, fmt.Errorf("%w: %d instead of %d, or not all with %d dimensions", ErrVectors, len(got), len(batch), e.Length))
+			return nil, e.Config.Fail(llm.KindInvalidOutput, fmt.Errorf("%w: %d instead of %d, or not all with %d dimensions", errVectors, len(got), len(batch), e.Length))
 		}
 		vectors = append(vectors, got...)
 	}
