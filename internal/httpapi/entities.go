@@ -114,19 +114,14 @@ func (a *api) unpin(ctx context.Context, in *RefPath) error {
 
 // changeRegistry changes a session's registry on behalf of its user, between two turns.
 func (a *api) changeRegistry(ctx context.Context, session pathID, change func(*registry.Registry) error) error {
-	row, err := a.door.Session(ctx, session.UUID)
-	if err != nil {
-		return err
-	}
-
 	return a.writeAll(ctx, func(tx pgx.Tx) error {
-		// The session may have been deleted since; from here on it stays.
-		if _, err := a.q.SessionChange(ctx, tx, &db.SessionChangeParams{ID: row.ID, UserID: userOf(ctx)}); err != nil {
+		last, err := a.q.SessionChange(ctx, tx, &db.SessionChangeParams{ID: session.UUID, UserID: userOf(ctx)})
+		if err != nil {
 			return fmt.Errorf("change registry: %w", err)
 		}
 
 		return change(registry.New(tx, a.Domain, registry.Scope{
-			SessionID: row.ID, UserID: userOf(ctx), Turn: int(row.LastTurn) + 1, Actor: registry.ActorUser,
+			SessionID: session.UUID, UserID: userOf(ctx), Turn: int(last) + 1, Actor: registry.ActorUser,
 		}))
 	})
 }

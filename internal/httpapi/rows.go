@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/crud"
@@ -108,16 +109,19 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 	})
 }
 
-// rowUser is the user, and the session if one is named, that change rows.
-func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) {
+// rowUser is the user, and the session if one is named, that change rows. The change checks that it is the user's.
+func rowUser(ctx context.Context, sessionID string) (crud.User, error) {
 	user := crud.User{ID: userOf(ctx)}
 	if sessionID == "" {
 		return user, nil
 	}
-	id, err := a.door.SessionID(ctx, sessionID)
+	id, err := uuid.Parse(sessionID)
+	if err != nil {
+		return user, problem.ErrNotFound
+	}
 	user.Session = &id
 
-	return user, err
+	return user, nil
 }
 
 func (a *api) rowList(ctx context.Context, in *rowListIn) (rowPage, error) {
@@ -189,7 +193,7 @@ func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*rowGone, error) 
 }
 
 func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
-	user, err := a.rowUser(ctx, sessionID)
+	user, err := rowUser(ctx, sessionID)
 	if err != nil {
 		return nil, err
 	}

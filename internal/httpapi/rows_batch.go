@@ -61,7 +61,10 @@ type rowBatchOutBody struct {
 var errNotWritten = errors.New("nothing is written")
 
 func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOutBody, error) {
-	user, err := a.rowUser(ctx, in.Session)
+	user, err := rowUser(ctx, in.Session)
+	if err == nil && user.Session != nil { // or each change would have the fault
+		_, err = a.door.Session(ctx, *user.Session)
+	}
 	if err != nil {
 		return nil, err
 	}

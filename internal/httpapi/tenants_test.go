@@ -211,6 +211,7 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 	all["create-row"] = append(all["create-row"], probe{method: "POST", path: "/v1/data/recipe?session={session}", body: `{"name": "Mine"}`},
 		probe{method: "POST", path: "/v1/data/recipe", body: `{"name": "Mine", "id": "{recipes}"}`},
 		probe{method: "POST", path: "/v1/data/recipe", body: `{"name": "Mine", "user_id": "{session}"}`})
+	all["batch-rows"] = append(all["batch-rows"], probe{method: "POST", path: "/v1/data/recipe/batch?session={session}", body: `{"changes": [{"action": "create", "data": {"name": "Mine"}}]}`})
 	all["patch-row"] = append(all["patch-row"], probe{method: "PATCH", path: "/v1/data/recipe/{own_recipe}?session={session}", body: `{"name": "Mine"}`})
 	all["delete-row"] = append(all["delete-row"], probe{method: "DELETE", path: "/v1/data/recipe/{own_recipe}?session={session}"})
 	all["operate-row"] = append(all["operate-row"], probe{method: "POST", path: "/v1/data/recipe/{recipes}/cook", body: `{}`},
