@@ -21,33 +21,36 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 
 		return mcpserver.Caller{MaySend: auth.CallerOf(r.Context()).May(http.MethodPost), At: func(context.Context) (*mcpserver.Place, error) { return here, nil }}
 	})
-	other := func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
-		handler.ServeHTTP(w, r.WithContext(ctx))
-
-		return nil
-	}
-	// The protocol's handler answers with a stream, reports refusals as results and waits for a body without end: what must come
-	// before that, comes here.
-	call := func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	serve := a.door.Admit(http.MethodGet, func(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 		ctx, done, err := a.door.Hold(ctx)
 		if err != nil {
 			return err
 		}
 		defer done()
-		if err := a.gate.CheckStays(ctx, auth.CallerOf(ctx)); err != nil {
-			return err
+		if r.Method == http.MethodPost {
+			err = a.readTool(ctx, w, r)
 		}
-		body, err := door.ReadAll(w, r, maxBody)
-		if err != nil {
-			return err
+		if err == nil {
+			handler.ServeHTTP(w, r.WithContext(ctx))
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
 
-		return other(ctx, w, r)
+		return err
+	}, problem.Write)
+	mux.HandleFunc("POST /mcp", serve)
+	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
+	mux.HandleFunc("DELETE /mcp", serve)
+}
+
+// readTool does what must precede the protocol's handler, which answers with a stream, reports refusals as results and
+// waits for a body without end.
+func (a *api) readTool(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	if err := a.gate.CheckStays(ctx, auth.CallerOf(ctx)); err != nil {
+		return err
 	}
-	mux.HandleFunc("POST /mcp", a.door.Admit(http.MethodGet, call, problem.Write))
-	mux.HandleFunc("GET /mcp", a.door.Admit(http.MethodGet, other, problem.Write)) // answered as the protocol requires of servers without sessions
-	mux.HandleFunc("DELETE /mcp", a.door.Admit(http.MethodGet, other, problem.Write))
+	body, err := door.ReadAll(w, r, maxBody)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+
+	return err
 }
 
 // Tools are what servers of the Model Context Protocol work with.
