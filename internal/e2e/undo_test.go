@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -247,6 +248,21 @@ func TestUndoSaysWhatPartsAre(t *testing.T) {
 	c := converse(t, doubledButter+`    reply: Doubled.
 `)
 	require.Equal(t, "Took back “Double the butter”: set back the recipe ingredient 50 g butter.", c.undo(c.say("Double the butter").ID).Reply)
+}
+
+// A part that a turn wrote alone is told like any row, under a reply that does not name it and where no model answers.
+func TestAPartWrittenAloneIsTold(t *testing.T) {
+	t.Parallel()
+	const refused = "{error: {kind: refusal}}"
+	deleted := strings.NewReplacer("db_update", "db_delete", ", set: [{column: quantity, value: 100}]", "").Replace(doubledButter)
+	for _, c := range []struct{ turn, reply, want string }{
+		{doubledButter, refused, "(?s)^Found 1 recipe:\n- .*\n  - 100 g butter\n.*\n\nChanged 1 recipe ingredient:\n- 100 g butter$"},
+		{deleted, refused, "Deleted 1 recipe ingredient:\n- .*butter"},
+		{deleted, "Done.", "(?s)^Done\\..*Deleted: butter\\.\n"},
+		{deleted, "I have deleted the butter.", "^I have deleted the butter\\.\n\nThis can be undone\\.$"},
+	} {
+		require.Regexp(t, c.want, converse(t, c.turn+"    reply: "+c.reply+"\n").say("Change the butter").Reply)
+	}
 }
 
 // What a draft holds again is not told as deleted.

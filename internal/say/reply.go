@@ -24,9 +24,10 @@ func (t *Teller) ReplyFromFacts() string {
 	if payload := t.QuestionToAsk(); payload != nil {
 		return t.Plain(t.questionWords(payload))
 	}
+	effects := t.Effects()
 	var parts []string
-	for _, d := range savedTogether(t.Effects()) {
-		if told := t.effectText(d); told != "" && !slices.Contains(parts, told) {
+	for _, d := range savedTogether(effects) {
+		if told := t.effectText(d); told != "" && !withWhole(d, effects) && !slices.Contains(parts, told) {
 			parts = append(parts, told)
 		}
 	}
@@ -61,6 +62,13 @@ func savedTogether(effects []*view.Effect) []*view.Effect {
 	return joined
 }
 
+// withWhole reports whether rows that a call wrote are told with those that they are parts of, because the turn wrote these too.
+func withWhole(d *view.Effect, effects []*view.Effect) bool {
+	return d.Tool != vocab.ToolRead && slices.ContainsFunc(effects, func(of *view.Effect) bool {
+		return of.Kind != d.Kind && of.Tool != vocab.ToolRead && len(of.Refs) > 0 && of.Kind.Child(d.Kind.Table) != nil
+	})
+}
+
 // whole reports whether a call returned all the rows that it counts.
 func whole(d *view.Effect) bool { return int(d.Result.RowCount) <= len(d.Result.Rows) }
 
@@ -85,11 +93,12 @@ func (t *Teller) effectText(d *view.Effect) string {
 		}
 
 		return nothing
-	case len(d.Refs) == 0 || (d.Kind.Part && d.Result.Tool != vocab.ToolRead):
-		return ""
 	}
-	nested := t.NestedRefs()
-	refs := slices.DeleteFunc(slices.Clone(d.Refs), func(ref string) bool { return nested[ref] })
+	refs := d.Refs
+	if d.Tool == vocab.ToolRead {
+		nested := t.NestedRefs()
+		refs = slices.DeleteFunc(slices.Clone(refs), func(ref string) bool { return nested[ref] })
+	}
 	if len(refs) == 0 {
 		return ""
 	}

@@ -68,6 +68,11 @@ func (h hearer) named(column, value string) string {
 	return " " + column + ":" + value
 }
 
+// hears reports whether a value is told: what was before a change is for those who word a reply to it, and written as data.
+func (h hearer) hears(name string) bool {
+	return h != forPerson || !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label")
+}
+
 // units end the names of columns that measure in them.
 var units = []string{"seconds", "minutes", "hours", "days", "weeks", "months", "years"}
 
@@ -89,7 +94,7 @@ func measured(column, value string) (string, string) {
 func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, without ...string) string {
 	shown := map[string]any{}
 	for name, value := range columns {
-		if !slices.Contains(without, name) {
+		if to.hears(name) && !slices.Contains(without, name) {
 			shown[name] = safe(value)
 		}
 	}
@@ -315,7 +320,7 @@ func (t *Teller) wholeRow(ref string, to hearer) string {
 		value := row.Columns[name]
 		if prose, ok := value.(string); ok && IsLong(value) {
 			lines = append(lines, "  "+name+":", indent(clean.Block(prose)))
-		} else if IsLong(value) {
+		} else if IsLong(value) && to.hears(name) {
 			lines = append(lines, "  "+strings.TrimPrefix(name, "_")+":", indent(LongValue(value)))
 		}
 	}

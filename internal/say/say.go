@@ -16,19 +16,20 @@ type Teller struct{ *view.Scene }
 // MaxReason bounds a decision's reason, in characters.
 const MaxReason = 200
 
-// Written returns the top-level rows that this turn wrote, by what became of them, and the labels of what else the conversation knows of
-// their types: a reply may mistake one for the other. What an undo brought back or changed, its step says.
+// Written returns the rows that this turn wrote, by what became of them, but for parts of others that it wrote too; and the labels of
+// what else the conversation knows of their types: a reply may mistake one for the other. What an undo brought back or changed, its
+// step says.
 func (t *Teller) Written() (written []nodes.Written, others []string) {
 	types, wrote := map[string]bool{}, map[string]bool{}
 	labels := map[string][]string{}
-	nested := t.NestedRefs()
-	for _, d := range t.Effects() {
+	effects := t.Effects()
+	for _, d := range effects {
 		for _, ref := range d.Refs {
 			e, verb := t.ByRef[ref], Verb(d.Tool)
 			if d.Tool == vocab.ToolUndo && e.State == db.RefStateDeleted {
 				verb = Deleted
 			}
-			if slices.Contains(verbs, verb) && !nested[ref] && !d.Kind.Part {
+			if slices.Contains(verbs, verb) && !withWhole(d, effects) {
 				types[e.EntityType], wrote[ref] = true, true
 				labels[verb] = append(labels[verb], e.Label)
 			}

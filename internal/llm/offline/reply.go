@@ -70,14 +70,10 @@ func (s *scene) wrote() []string {
 	return out
 }
 
-// written are the rows that a tool has written in this turn, without parts of others.
+// written are the rows that a tool has written in this turn, each by its call's type: its parts come with it.
 func (s *scene) written(tool string) []*nodes.Entity {
 	var rows []*nodes.Entity
 	for _, r := range s.did(tool) {
-		kind := s.lex.domain.ByType(r.Type)
-		if kind == nil || kind.Part {
-			continue
-		}
 		for _, ref := range r.Refs {
 			if e := s.refs[ref]; e != nil && e.Type == r.Type {
 				rows = append(rows, e)
