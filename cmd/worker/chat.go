@@ -145,7 +145,8 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 			return err
 		}
 		t.session = session.ID
-		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &session.ID, AfterNumber: session.LastTurn - int32(c.History), PageSize: int32(c.History)})
+		most := max(int32(c.History), 1) // the last one may be shown nobody, but asks
+		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: &session.ID, AfterNumber: session.LastTurn - most, PageSize: most})
 
 		return err
 	})
@@ -156,7 +157,7 @@ func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 		return fmt.Errorf("open the session: %w", err)
 	}
 
-	t.screen.session(t.session, past)
+	t.screen.session(t.session, past[:min(len(past), int(c.History))])
 
 	return nil
 }

@@ -143,6 +143,21 @@ func TestChat(t *testing.T) {
 	require.Equal(t, "1", c.one(t, `SELECT count(*)::text FROM sessions`))
 }
 
+// A number chooses an option of the last reply, also where no past turn is shown.
+func TestChatChoosesWithoutHistory(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	c.work(t)
+	out, err := c.chat(t, &chatCommand{User: "demo"}, "Delete all my recipes", nil)
+	require.NoError(t, err)
+	require.Contains(t, out, "2. No\n")
+	out, err = c.chat(t, &chatCommand{Continue: true, User: "demo"}, "2", nil)
+	require.NoError(t, err)
+	require.Contains(t, out, "leave it as it is")
+	require.NotContains(t, out, "Delete all")
+}
+
 func decodeLines(t *testing.T, out string) []map[string]any {
 	t.Helper()
 

@@ -57,11 +57,11 @@ func TestSessionShowExportForget(t *testing.T) {
 
 	url, pool := database(t)
 	session := query[string](t, pool, `SELECT start_session()`)
-	execute(t, pool, `SELECT enqueue_turn($1, 'hello there')`, session)
+	execute(t, pool, `SELECT enqueue_turn($1, E'hello there,\nAlfred')`, session)
 
 	shown := mustOperate(t, url, "session", "show", session)
 	require.Contains(t, shown, "turn 1\n")
-	require.Contains(t, shown, "hello there")
+	require.Contains(t, shown, "  message   hello there,\n                          Alfred\n")
 
 	text := mustOperate(t, url, "session", "export", session)
 	var export map[string][]map[string]any

@@ -14,6 +14,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
+	"alfred/internal/clean"
 	"alfred/internal/crud"
 	"alfred/internal/domain"
 	"alfred/internal/pg"
@@ -115,6 +116,7 @@ func sessionExists(ctx context.Context, on db.DBTX, id uuid.UUID) error {
 }
 
 func timelineText(lines []timelineLine) string {
+	const before = 26 // characters: the time and the kind of a line
 	var out strings.Builder
 	turn := 0
 	for _, line := range lines {
@@ -122,14 +124,11 @@ func timelineText(lines []timelineLine) string {
 			turn = line.Number
 			fmt.Fprintf(&out, "turn %d\n", turn)
 		}
-		text := ""
-		if line.Text != nil {
-			text = *line.Text
-		}
+		text := clean.Text(line.Text)
 		if line.DurationMS != nil {
 			text = fmt.Sprintf("%s (%d ms)", text, *line.DurationMS)
 		}
-		fmt.Fprintf(&out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text)
+		fmt.Fprintf(&out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", before)))
 	}
 
 	return out.String()
