@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (src *Source) readIn(ctx context.Context, tx pgx.Tx, session uuid.UUID, who
 	if err := tx.QueryRow(ctx, `SELECT user_id, title FROM sessions WHERE id = $1`, session).Scan(&user, &title); err != nil {
 		return nil, fmt.Errorf("read the conversation: %w", err)
 	}
-	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
+	suite := &Suite{Suite: src.Bound.Name, Domain: filepath.Base(src.Domain)}
 	if suite.schema, err = src.dump(ctx, tx, whole); err != nil {
 		return nil, err
 	}

@@ -135,8 +135,9 @@ func TestACaseWithPairs(t *testing.T) {
 
 		return err
 	}))
-	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: forum.Domain, Domain: "forum.yaml", Viewed: true}, session)
+	suite, _, err := eval.FromSession(t.Context(), &eval.Source{Pool: pool, Bound: forum.Domain, Domain: "/srv/alfred/forum.yaml", Viewed: true}, session)
 	require.NoError(t, err)
+	require.Equal(t, "forum.yaml", suite.Domain, "which a suite has beside it")
 	require.Regexp(t, `(?s)"channel_id": 1,\s+"user_id": 1.*"channel_id": 2,\s+"user_id": 1`, suite.Cases[0].Seed)
 	require.NotRegexp(t, `"channel_id": 1,\s+"user_id": 2`, suite.Cases[0].Seed)
 }
