@@ -173,4 +173,6 @@ type User struct {
 	ID uuid.UUID
 	// Session, if not nil, is where the change is registered as the user's.
 	Session *uuid.UUID
+	// Settles: the user calls [Tools.Settle] after this change, which then may violate what is checked late.
+	Settles bool
 }

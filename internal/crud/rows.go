@@ -249,22 +249,50 @@ func (t *Tools) change(
 		if found, err = write(d, tenant, e); err != nil {
 			return err
 		}
-		if err := d.checkWritten(ctx, tenant); err != nil {
+		if err := d.checkWritten(ctx, tenant); err != nil || user.Settles {
 			return err
 		}
 
-		err = t.settle(ctx, tenant)
-		if verb == domain.Delete {
-			err = t.inUse(e, found.keys(), err)
-		}
-
-		return err
+		return t.settled(ctx, tenant, e, deleted(verb, found))
 	})
 	if err != nil {
 		return Row{}, err
 	}
 
 	return found.row(0), d.noteDone(ctx, tx, user, nil, found.after(pastActions[verb]))
+}
+
+// deleted are the keys of what a change deletes.
+func deleted(verb domain.Verb, found *loaded) []string {
+	if verb != domain.Delete {
+		return nil
+	}
+
+	return found.keys()
+}
+
+// Settle checks what the database checks late, after changes of rows of a type, of which these keys were deleted. One of several changes may
+// mend what another violates: two lines of a balanced entry change one after the other.
+func (t *Tools) Settle(ctx context.Context, tx pgx.Tx, user User, entityType string, gone ...string) error {
+	e, fault := t.rowType(entityType)
+	switch {
+	case fault != nil:
+		return fault
+	case !t.domain.Deferred:
+		return nil
+	}
+
+	return t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error { return t.settled(ctx, tenant, e, gone) })
+}
+
+// settled is settle, with an error that says what rows use those that were deleted.
+func (t *Tools) settled(ctx context.Context, tenant pgx.Tx, e *domain.Entity, gone []string) error {
+	err := t.settle(ctx, tenant)
+	if len(gone) > 0 {
+		err = t.inUse(e, gone, err)
+	}
+
+	return err
 }
 
 // decisionOf returns a decision of the user's outside the chat: in none of the user's sessions, or in the next turn of one,

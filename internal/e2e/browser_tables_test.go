@@ -147,3 +147,35 @@ func TestFilesOfCountriesWithDecimalCommas(t *testing.T) {
 	h.requireRows(t, "Škoda 2027 1.50 2026-12-03 =1+1; moroso", `SELECT concat_ws(' ', modelo, "año", "precio_día", desde, nota) FROM alquiler.alquileres AS a JOIN alquiler.coches AS c ON c.id = id_coche WHERE "año" = 2027`)
 	b.requireNoTrouble()
 }
+
+// The lines of a balanced entry change together: one after the other each was refused.
+func TestPartsOfARowChangeTogether(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	c := talkIn(t, `CREATE SCHEMA ledger; SET LOCAL search_path = ledger;
+		CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE entries (id integer PRIMARY KEY, user_id integer NOT NULL REFERENCES users, title text NOT NULL);
+		CREATE TABLE lines (id serial PRIMARY KEY, entry_id integer NOT NULL REFERENCES entries ON DELETE CASCADE, title text NOT NULL, amount integer NOT NULL);
+		CREATE FUNCTION ledger.balanced() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF (SELECT sum(amount) FROM ledger.lines) <> 0 THEN RAISE EXCEPTION 'The entry is not balanced.'; END IF;
+			RETURN NULL;
+		END $$;
+		CREATE CONSTRAINT TRIGGER balanced AFTER INSERT OR UPDATE OR DELETE ON lines DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION balanced();
+		INSERT INTO users VALUES (1, 'Ada'); INSERT INTO entries VALUES (1, 1, 'Fee'); INSERT INTO lines (entry_id, title, amount) VALUES (1, 'bank', 5), (1, 'fees', -5)`)
+	d := testfactory.Views(t, c.pool, "ledger", strings.NewReplacer("\n  - type: entry\n", "\n  - type: entry\n    writes: [update]\n    columns: [title]\n", "\n  - type: line\n", "\n  - type: line\n    writes: [update]\n    columns: [title, amount]\n")).Domain
+	c.exec(`INSERT INTO ledger_alfred.alfred_accounts VALUES ($1, 1)`)
+	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
+	b.enter(h.guest("ada"), h.url)
+	b.click(`#types [data-type="entry"]`)
+	b.shows("#row-count", "1 entry")
+	b.click("#row-table tbody button")
+	b.fill(`dialog[open] .parts tr:nth-child(1) [name="amount"]`, "7")
+	b.click("dialog[open] [type=submit]")
+	b.shows("dialog[open] [role=alert]", "The entry is not balanced.")
+	b.fill(`dialog[open] .parts tr:nth-child(2) [name="amount"]`, "-7")
+	b.click("dialog[open] [type=submit]")
+	b.counts("dialog[open]", 0)
+	h.requireRows(t, "7 -7", `SELECT string_agg(amount::text, ' ' ORDER BY amount DESC) FROM ledger.lines`)
+	b.requireNoTrouble()
+}

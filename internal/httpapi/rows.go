@@ -198,8 +198,11 @@ func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.T
 		return nil, err
 	}
 	row, err := pg.Value(ctx, a.writeAll, func(tx pgx.Tx) (crud.Row, error) { return change(tx, user) })
+	if err != nil {
+		return nil, rowProblem(err)
+	}
 
-	return rowAnswer(row), rowProblem(err)
+	return rowAnswer(row), nil
 }
 
 func rowAnswer(row crud.Row) *rowOut {

@@ -89,8 +89,11 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOutBody, e
 	return out, err
 }
 
-// rowChanges applies each change under a savepoint, so that all faults are found.
+// rowChanges applies each change under a savepoint, so that all faults are found. What the database checks late is one only if no later
+// change mends it.
 func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, in *rowBatchIn, out *rowBatchOutBody) error {
+	user.Settles = true
+	var open *rowFault
 	for i, change := range in.Body.Changes {
 		var row crud.Row
 		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
@@ -98,21 +101,52 @@ func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, in *row
 
 			return err
 		})
-		refused, ok := errors.AsType[*crud.Error](err)
-		asks, unsure := errors.AsType[*crud.ConfirmError](err)
-		switch {
-		case unsure:
-			out.Errors = append(out.Errors, rowFault{Index: i, Code: codeConfirm, Message: asks.Text})
-		case ok:
-			out.Errors = append(out.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
-		case err != nil:
+		fault, err := faultOf(i, err)
+		if err != nil {
 			return err
-		case len(row.Was) > 0:
+		}
+		if fault != nil {
+			out.Errors = append(out.Errors, *fault)
+
+			continue
+		}
+		if len(row.Was) > 0 {
 			out.Overwritten = append(out.Overwritten, rowWas{Index: i, Was: row.Was})
 		}
+		late, err := faultOf(i, a.Rows.Settle(ctx, tx, user, in.Type, deletedBy(change)...))
+		switch {
+		case err != nil:
+			return err
+		case late == nil || open == nil:
+			open = late
+		}
+	}
+	if open != nil {
+		out.Errors = append(out.Errors, *open)
 	}
 
 	return nil
+}
+
+// faultOf is what an error says is wrong with a change, nil for none; another error is returned.
+func faultOf(i int, err error) (*rowFault, error) {
+	if refused, ok := errors.AsType[*crud.Error](err); ok {
+		return &rowFault{Index: i, Code: string(refused.Code), Message: refused.Message}, nil
+	}
+	if asks, unsure := errors.AsType[*crud.ConfirmError](err); unsure {
+		return &rowFault{Index: i, Code: codeConfirm, Message: asks.Text}, nil
+	}
+
+	return nil, err
+}
+
+// deletedBy is the key of the row that a change deletes.
+func deletedBy(change rowChange) []string {
+	if change.Action != "delete" {
+		return nil
+	}
+
+	return []string{change.ID}
 }
 
 func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) (crud.Row, error) {

@@ -11,12 +11,23 @@ import { guarded, notice } from "./notice.js";
 import { keyOf, nameOf } from "./types.js";
 
 /** @import { RowBatchOutBody, RowType } from "../../../../client/typescript/dist/api" */
-/** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>, confirm?: string}} Change */
+/** @typedef {{action: "create" | "update" | "delete", id?: string, etag?: string, data?: Record<string, any>, confirm?: string}} Change */
 
 // apply writes changes in one transaction, or says what would be wrong with them; with preview nothing is written.
 /** @param {RowType} type @param {Change[]} changes @param {boolean} [preview] @returns {Promise<RowBatchOutBody>} */
 export const apply = (type, changes, preview = false) =>
   call("POST", `/v1/data/${encodeURIComponent(type.type)}/batch${current() ? `?session=${current().id}` : ""}`, { changes, preview });
+
+// agreed applies changes, once more if the person agrees to what else they would delete: question, in the server's words. It answers with what is
+// wrong, or with null after a no.
+/** @param {RowType} type @param {Change[]} changes @param {string} question */
+export async function agreed(type, changes, question) {
+  const { errors } = await apply(type, changes);
+  if (!errors.length || errors.some((e) => e.code !== "confirmation_needed")) return errors;
+  if (!await confirm(question, [...new Set(errors.map((e) => e.message))].join(" "), "Delete")) return null;
+  for (const e of errors) changes[e.index].confirm = e.message;
+  return (await apply(type, changes)).errors;
+}
 
 // bulkBar shows what can be done with the rows that are chosen. done() is called after a change.
 /** @param {HTMLElement} place @param {RowType} type @param {Record<string, any>[]} rows @param {() => void} done */
@@ -25,12 +36,8 @@ export function bulkBar(place, type, rows, done) {
   if (!rows.length) return;
   const what = plural(rows.length, type.name, type.plural);
   const run = (changes, said) => guarded(async () => {
-    let { errors } = await apply(type, changes);
-    if (errors.length && errors.every((e) => e.code === "confirmation_needed")) {
-      if (!await confirm(`Delete ${what}?`, [...new Set(errors.map((e) => e.message))].join(" "), "Delete")) return;
-      for (const e of errors) changes[e.index].confirm = e.message;
-      ({ errors } = await apply(type, changes));
-    }
+    const errors = await agreed(type, changes, `Delete ${what}?`);
+    if (!errors) return;
     if (errors.length) {
       const name = (i) => rows[i] ? nameOf(type, rows[i]) : type.name;
       notice(`Nothing was changed. ${errors.slice(0, 3).map((e) => `${name(e.index)}: ${e.message}`).join(" ")}`, { bad: true });

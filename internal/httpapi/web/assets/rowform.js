@@ -2,6 +2,7 @@
 // so that Alfred learns of it at the next message.
 
 import { ApiError, request, whole } from "./api.js";
+import { agreed } from "./bulk.js";
 import { emit } from "./bus.js";
 import { current } from "./conversation.js";
 import { confirm, openDialog } from "./dialog.js";
@@ -90,20 +91,19 @@ function changed(done) {
 }
 
 // change writes what differs: the row first, then its parts, all as seen: another's change since is refused. What is
-// written is seen anew, so that what was refused can be mended and sent once more.
+// written of the row is seen anew, so that what was refused of its parts can be mended and sent once more. Parts change together, as a rule
+// of their owner's may hold for all of them: the lines of an entry are balanced.
 async function change(type, seen, form) {
   const own = form.changed();
   if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, keyOf(type, seen.row)), own, seen.etag)).etag;
   for (const { child, removed, edited, added } of form.parts) {
-    while (removed.length) {
-      await gone(child.type, keyOf(child, removed[0]), removed[0]._etag);
-      removed.shift();
-    }
-    for (const { line, fields } of edited()) line.row._etag = (await write("PATCH", path(child.type, keyOf(child, line.row)), fields, line.row._etag)).etag;
-    for (const { line, fields } of added()) {
-      const { row, etag } = await write("POST", path(child.type), { ...fields, [child.column]: seen.row[type.key] });
-      line.row = { ...row, _etag: etag };
-    }
+    const of = (row) => ({ id: keyOf(child, row), etag: row._etag });
+    /** @type {import("./bulk.js").Change[]} */
+    const changes = [...removed.map((row) => ({ action: "delete", ...of(row) })), ...edited().map(({ line, fields }) => ({ action: "update", ...of(line.row), data: fields })),
+      ...added().map(({ fields }) => ({ action: "create", data: { ...fields, [child.column]: seen.row[type.key] } }))];
+    const errors = changes.length ? await agreed(typeOf(child.type), changes, "Delete?") : [];
+    if (!errors) throw new ApiError(400, { detail: `Nothing was changed of the ${typeOf(child.type).plural}.` });
+    if (errors.length) throw new ApiError(400, { code: errors[0].code === "stale" ? "conflict" : "invalid_request", detail: errors[0].message });
   }
 }
 
