@@ -315,6 +315,8 @@ func TestPartsOfLabelsNameRows(t *testing.T) {
 	b.read("bookings")
 	b.ok("write", vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "locator", "op": "=", "value": "V6GVCX"}], "data": {"car": "5337 VHW"}}`)
 	require.Equal(t, "5337 VHW", query[string](b, `SELECT car FROM garage.bookings WHERE locator = 'V6GVCX'`))
+	moved := b.ok("write", vocab.ToolUpdate, `{"table": "bookings", "filters": [{"field": "locator", "op": "=", "value": "V6GVCX"}], "data": {"car": null}}`)
+	require.Equal(t, map[string]any{"_car_label": "C3 5337 VHW"}, b.rows(moved)[0]["_was"], "a column that is called like what it points to shows only refs")
 	b.read("cars")
 	b.ok("write", vocab.ToolUpdate, `{"table": "cars", "filters": [{"field": "code", "op": "=", "value": "5337 VHW"}], "data": {"class": "b"}}`)
 	require.Equal(t, "B", query[string](b, `SELECT class FROM garage.cars WHERE plate = '5337 VHW'`))

@@ -274,7 +274,11 @@ func (op *updateOp) previousValues(before, after map[string]any) map[string]any 
 		switch {
 		case c == nil:
 		case c.FK != nil && (called || value == nil):
-			was[columnInWords(c)] = label
+			said := columnInWords(c)
+			if op.entity.Column(said) != nil { // under which only refs are shown
+				said = "_" + name + "_label"
+			}
+			was[said] = label
 		case c.FK != nil, c.Kind == domain.KindUUID:
 		case c.Kind == domain.KindJSON:
 			if part := encoded(value); len(part) <= longestValue {
