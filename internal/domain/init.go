@@ -164,7 +164,7 @@ func (w *initWriter) choose() {
 
 			continue
 		}
-		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(w.shorts[t], taken), Reference: t.column(w.Owner) == nil}
+		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(w.singular(t), taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
 			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind
@@ -283,10 +283,9 @@ func sharedWords(a, b []string) []string {
 	return a[:n]
 }
 
-// uniqueType derives a ref prefix from a table's name: books -> book, vehículos -> vehiculo.
-func uniqueType(table string, taken map[string]bool) string {
-	words := strings.Trim(notWord.ReplaceAllString(Plain(snake(table)), "_"), "_")
-	name := Fold(words)
+// uniqueType derives a ref prefix from what a row is called: book, vehículo -> vehiculo.
+func uniqueType(singular string, taken map[string]bool) string {
+	name := strings.Trim(notWord.ReplaceAllString(Plain(singular), "_"), "_")
 	if !refType(name) {
 		name = "row_" + strings.TrimPrefix(name, "gen_")
 	}

@@ -59,7 +59,7 @@ func (e *initEntity) Leads() bool { return e.Parent == nil && !e.Reference }
 
 // Spoken is what people call a row.
 func (e *initEntity) Spoken() string {
-	if name := Fold(e.words()); Plain(name) == strings.ReplaceAll(e.Kind, "_", " ") {
+	if name := strings.ReplaceAll(e.singular(e.Table), "_", " "); Plain(name) == strings.ReplaceAll(e.Kind, "_", " ") {
 		return name // with its accents
 	}
 
