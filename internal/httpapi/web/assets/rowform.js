@@ -2,7 +2,7 @@
 // so that Alfred learns of it at the next message.
 
 import { ApiError, request, whole } from "./api.js";
-import { agreed } from "./bulk.js";
+import { agreed, apply } from "./bulk.js";
 import { emit } from "./bus.js";
 import { current } from "./conversation.js";
 import { confirm, openDialog } from "./dialog.js";
@@ -92,19 +92,29 @@ function changed(done) {
 
 // change writes what differs: the row first, then its parts, all as seen: another's change since is refused. What is
 // written of the row is seen anew, so that what was refused of its parts can be mended and sent once more. Parts change together, as a rule
-// of their owner's may hold for all of them: the lines of an entry are balanced.
+// of their owner's may hold for all of them: the lines of an entry are balanced. Of several types, all are tried before any is written.
 async function change(type, seen, form) {
   const own = form.changed();
   if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, keyOf(type, seen.row)), own, seen.etag)).etag;
-  for (const { child, removed, edited, added } of form.parts) {
-    const of = (row) => ({ id: keyOf(child, row), etag: row._etag });
-    /** @type {import("./bulk.js").Change[]} */
-    const changes = [...removed.map((row) => ({ action: "delete", ...of(row) })), ...edited().map(({ line, fields }) => ({ action: "update", ...of(line.row), data: fields })),
-      ...added().map(({ fields }) => ({ action: "create", data: { ...fields, [child.column]: seen.row[type.key] } }))];
-    const errors = changes.length ? await agreed(typeOf(child.type), changes, "Delete?") : [];
-    if (!errors) throw new ApiError(400, { detail: `Nothing was changed of the ${typeOf(child.type).plural}.` });
-    if (errors.length) throw new ApiError(400, { code: errors[0].code === "stale" ? "conflict" : "invalid_request", detail: errors[0].message });
+  const parts = form.parts.map((part) => ({ of: typeOf(part.child.type), changes: changesOf(part, seen.row[type.key]) })).filter(({ changes }) => changes.length);
+  for (const { of, changes } of parts.length > 1 ? parts : []) requireNone((await apply(of, changes, true)).errors.filter((e) => e.code !== "confirmation_needed"));
+  for (const { of, changes } of parts) {
+    const errors = await agreed(of, changes, "Delete?");
+    if (!errors) throw new ApiError(400, { detail: `Nothing was changed of the ${of.plural}.` });
+    requireNone(errors);
   }
+}
+
+/** @returns {import("./bulk.js").Change[]} */
+function changesOf({ child, removed, edited, added }, whole) {
+  const of = (row) => ({ id: keyOf(child, row), etag: row._etag });
+  return [...removed.map((row) => ({ action: "delete", ...of(row) })), ...edited().map(({ line, fields }) => ({ action: "update", ...of(line.row), data: fields })),
+    ...added().map(({ fields }) => ({ action: "create", data: { ...fields, [child.column]: whole } }))];
+}
+
+// requireNone fails with the first of what is wrong.
+function requireNone(errors) {
+  if (errors.length) throw new ApiError(400, { code: errors[0].code === "stale" ? "conflict" : "invalid_request", detail: errors[0].message });
 }
 
 // write answers with the row as it is then, and its version.
