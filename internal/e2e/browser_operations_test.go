@@ -140,7 +140,7 @@ func TestNamesInCapitalsAreReadInWords(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fees.csv")
 	require.NoError(t, os.WriteFile(file, []byte("Member,FeeYear,Due date\nAda Oar,2027,2027-03-31\n"), 0o600))
 	b.click("#import-rows")
-	b.upload("#csv-file", file)
+	b.upload(file)
 	b.shows("dialog[open] th:nth-child(4)", "Due date")
 	require.Equal(t, "Line|Member|Fee year|Due date", b.eval(`[...document.querySelectorAll("dialog[open] thead th")].slice(0, 4).map((e) => e.textContent).join("|")`))
 	b.requireNoTrouble()
