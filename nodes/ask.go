@@ -193,7 +193,7 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 	if text := clipAnswer(resp.Text); text != "" {
 		next.Messages = append(next.Messages, llm.Message{Role: llm.RoleAssistant, Content: text})
 	}
-	said := calledText(resp) + "That answer cannot be used: " + problem.Error() + ". Answer again, mended."
+	said := calledText(resp) + "That answer cannot be used: " + clipAnswer(problem.Error()) + ". Answer again, mended."
 	if last := &next.Messages[len(next.Messages)-1]; last.Role == llm.RoleTool { // some servers refuse a user message after results
 		last.Content += "\n\n" + said
 		return &next

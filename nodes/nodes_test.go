@@ -207,6 +207,14 @@ func TestThink(t *testing.T) {
 		require.Equal(t, "rows", out.Steps[1].Needs, "an analysis always needs rows")
 	})
 
+	t.Run("a fault of any length is told in a few words", func(t *testing.T) {
+		t.Parallel()
+		m := says(`{"goal":"g","decision":"`+strings.Repeat("plan ", 50_000)+`"}`, `{"goal":"g","decision":"plan","proposal":"Shall I?"}`)
+		_, err := nodes.Think(t.Context(), m, thinkInput())
+		require.NoError(t, err)
+		require.Less(t, len(m.requests[1].Messages[2].Content), 5000)
+	})
+
 	t.Run("a plan without steps but with a proposal is a proposal", func(t *testing.T) {
 		t.Parallel()
 		out, err := nodes.Think(t.Context(), says(`{"goal":"g","decision":"plan","proposal":"Shall I?"}`), thinkInput())

@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -68,25 +69,28 @@ func (n *Names) Unref(text string) string {
 
 // named replaces refs by what they stand for, once where that stands beside them already: "recipe_1 Pad Thai".
 func (n *Names) named(text string) string {
-	done := ""
+	var done []byte
+	before := func(end string) bool { // as a word of its own
+		return hasSuffixFold(" "+string(done[max(0, len(done)-len(end)):]), end)
+	}
 	for at := refPattern.FindStringIndex(text); at != nil; at = refPattern.FindStringIndex(text) {
 		ref, rest := text[at[0]:at[1]], text[at[1]:]
-		done += text[:at[0]]
+		done = append(done, text[:at[0]]...)
 		name, said := n.of(ref), strings.TrimLeft(rest, " ")
 		switch {
 		case name != ref && hasPrefixFold(said, name) && !inWord(said[len(name):]):
 			rest = said
-		case name != ref && hasSuffixFold(" "+done, " "+name+" "):
-			done = strings.TrimRight(done, " ")
-		case name != ref && hasSuffixFold(" "+done, " "+name+" (") && strings.HasPrefix(rest, ", "):
+		case name != ref && before(" "+name+" "):
+			done = bytes.TrimRight(done, " ")
+		case name != ref && before(" "+name+" (") && strings.HasPrefix(rest, ", "):
 			rest = rest[len(", "):]
 		default:
-			done += name
+			done = append(done, name...)
 		}
 		text = rest
 	}
 
-	return done + text
+	return string(append(done, text...))
 }
 
 // inWord reports whether a text goes on with a word.

@@ -1,12 +1,24 @@
 package clean_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/clean"
 )
+
+// A text may be all refs: replacing them takes as long for each as for the first.
+func TestUnrefOfAHundredThousandRefs(t *testing.T) {
+	t.Parallel()
+	const times = 100_000
+	n := clean.Names{Labels: map[string]string{"inv_1": "olive oil"}}
+	began := time.Now()
+	require.Equal(t, strings.Repeat("olive oil, ", times), n.Unref(strings.Repeat("inv_1, ", times)))
+	require.Less(t, time.Since(began), 10*time.Second)
+}
 
 // Models asked for "ref and name" write both: a reader sees the name once.
 func TestUnrefSaysANameOnce(t *testing.T) {

@@ -1,6 +1,10 @@
 package wire
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
 
 // Servers without a parser for a model's reasoning leave it in the text, in front of the answer. Whatever is considered
 // there is not the answer: neither the user nor a decoder must see it.
@@ -41,7 +45,7 @@ func withoutReasoning(onDelta func(string)) func(string) {
 			onDelta(piece)
 			return
 		}
-		held += piece
+		held = strings.TrimLeftFunc(held+piece, unicode.IsSpace)
 		thinks = thinks || thinking.MatchString(held)
 		if end := thought.FindStringIndex(held); thinks && end == nil {
 			// Reasoning is long, and searched at each piece: only what may be the beginning of its end is kept of it.

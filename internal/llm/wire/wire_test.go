@@ -157,7 +157,8 @@ func TestReasoningIsNotStreamed(t *testing.T) {
 		"[Soup](/s) is hot":                              "[Soup](/s) is hot",
 		"<think>for ever":                                "",
 		"<think>" + strings.Repeat("so ", 60) + "</REASONING> \n Hello": "Hello",
-		"": "",
+		"\n\n \nHello\n": "Hello\n",
+		"":               "",
 	} {
 		for size := range len(text) {
 			var heard strings.Builder
@@ -173,6 +174,25 @@ func TestReasoningIsNotStreamed(t *testing.T) {
 			require.Equal(t, want, heard.String(), "in pieces of %d", size+1)
 		}
 	}
+}
+
+// A model that comes to nothing but line breaks is heard to its end.
+func TestLineBreaksWithoutEnd(t *testing.T) {
+	t.Parallel()
+
+	model := wire.Model{Config: &wire.Config{}, Ask: func(_ context.Context, req *llm.Request) (*llm.Response, error) {
+		for range 100_000 {
+			req.OnDelta("\n")
+		}
+		req.OnDelta("Hello")
+
+		return &llm.Response{}, nil
+	}}
+	began, heard := time.Now(), ""
+	_, err := model.Generate(t.Context(), &llm.Request{OnDelta: func(piece string) { heard += piece }})
+	require.NoError(t, err)
+	require.Equal(t, "Hello", heard)
+	require.Less(t, time.Since(began), 10*time.Second)
 }
 
 // With strict mode and a schema outside its subset, every request fails with 400.
