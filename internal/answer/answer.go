@@ -113,7 +113,7 @@ var raw = reflect.TypeFor[json.RawMessage]()
 func (w *walk) fit(path string, value any, t reflect.Type) any {
 	switch {
 	case t == raw || t.Kind() == reflect.Interface:
-		return exact.WithoutNUL(value)
+		return exact.Tame(value)
 	case t.Kind() == reflect.Pointer:
 		if value == nil {
 			return nil
@@ -128,7 +128,7 @@ func (w *walk) fit(path string, value any, t reflect.Type) any {
 		return w.object(path, value, t)
 	case reflect.Map:
 		if object, ok := asObject(value); ok {
-			return exact.WithoutNUL(object)
+			return exact.Tame(object)
 		}
 
 		return w.wrong(path, "an object", value)
@@ -206,7 +206,7 @@ func (w *walk) scalar(path string, value any, t reflect.Type) any {
 	case reflect.String:
 		switch v := value.(type) {
 		case string:
-			return exact.WithoutNUL(v)
+			return exact.Tame(v)
 		case json.Number:
 			return v.String()
 		}

@@ -180,7 +180,7 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	if err := exact.Decode(data, &object); err != nil || object == nil {
 		return nil, fail(CodeBadArgument, "The row has to be a JSON object.")
 	}
-	exact.WithoutNUL(object)
+	exact.Tame(object)
 
 	return object, nil
 }

@@ -34,14 +34,35 @@ func Decode(data []byte, out any) error {
 // unstorable matches escapes that JSON allows and jsonb does not: NUL and halves of surrogate pairs.
 var unstorable = regexp.MustCompile(`\\u(0000|[dD][89a-fA-F])`)
 
-// Storable encodes a value as JSON that jsonb accepts: models occasionally write
-// NUL characters and broken Unicode, and Postgres refuses both.
+// vast matches numbers that Postgres writes out in hundreds of digits, or in a hundred thousand.
+var vast = regexp.MustCompile(`[eE][-+]?[0-9]{3}`)
+
+// holdsVast reports whether JSON has such a number, outside its texts.
+func holdsVast(encoded []byte) bool {
+	text := false
+	for i := 0; i < len(encoded); i++ {
+		switch c := encoded[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case !text && (c == 'e' || c == 'E') && '0' <= encoded[i-1] && encoded[i-1] <= '9' && vast.Match(encoded[i:min(i+5, len(encoded))]):
+			return true
+		}
+	}
+
+	return false
+}
+
+// Storable encodes a value as JSON that jsonb accepts and does not inflate: models occasionally write NUL characters,
+// broken Unicode and numbers of a hundred thousand digits.
 func Storable(value any) (json.RawMessage, error) {
 	encoded, err := Encode(value)
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Contains(encoded, []byte(`\u`)) || !unstorable.Match(encoded) { // few texts have any such escape
+	escapes := bytes.Contains(encoded, []byte(`\u`)) && unstorable.Match(encoded) // few texts have any such escape
+	if !escapes && !holdsVast(encoded) {
 		if utf8.Valid(encoded) { // the common case: the alternative copies
 			return encoded, nil
 		}
@@ -53,7 +74,7 @@ func Storable(value any) (json.RawMessage, error) {
 		return nil, fmt.Errorf("clean JSON: %w", err)
 	}
 
-	return Encode(WithoutNUL(decoded))
+	return Encode(Tame(decoded))
 }
 
 // Encode encodes on one line and leaves <, > and & as they are: escaped for HTML they would take six bytes each.
@@ -66,18 +87,22 @@ func Encode(value any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// WithoutNUL removes NUL characters from a decoded value. It changes lists and objects in place.
-func WithoutNUL(value any) any {
+// Tame removes NUL characters from a decoded value, and makes texts of vast numbers. It changes lists and objects in place.
+func Tame(value any) any {
 	switch v := value.(type) {
+	case json.Number:
+		if vast.MatchString(v.String()) {
+			return v.String()
+		}
 	case string:
 		return strings.ReplaceAll(v, "\x00", "")
 	case []any:
 		for i := range v {
-			v[i] = WithoutNUL(v[i])
+			v[i] = Tame(v[i])
 		}
 	case map[string]any:
 		for _, name := range slices.Collect(maps.Keys(v)) {
-			inner := WithoutNUL(v[name])
+			inner := Tame(v[name])
 			delete(v, name)
 			v[strings.ReplaceAll(name, "\x00", "")] = inner
 		}

@@ -30,3 +30,16 @@ func TestStorable(t *testing.T) {
 	require.JSONEq(t, `{"a": "bc", "raw": {"q": "\ufffd!", "n": 12345678901234567890}, "list": ["d"]}`, string(encoded))
 	require.Contains(t, string(encoded), "12345678901234567890")
 }
+
+// Postgres writes out what an exponent leaves to imagine: 131,072 digits for eight characters.
+func TestStorableKeepsVastNumbersShort(t *testing.T) {
+	t.Parallel()
+
+	encoded, err := exact.Storable(json.RawMessage(`{"vast": [1e131071, -2.5E+400, 1e-9999], "said": "\\\" 1e131071", "plain": [1e99, 6.02E+23, 1200]}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"vast": ["1e131071", "-2.5E+400", "1e-9999"], "said": "\\\" 1e131071", "plain": [1e99, 6.02E+23, 1200]}`, string(encoded))
+	said := json.RawMessage(`"1e131071"`)
+	encoded, err = exact.Storable(said)
+	require.NoError(t, err)
+	require.Equal(t, said, encoded)
+}
