@@ -44,6 +44,9 @@ var health = []struct{ name, sql string }{
 	{"partitions", `SELECT made, CASE WHEN made THEN 'those of next month are there'
 		ELSE 'those of next month are missing; any running worker makes them, and so does SELECT alfred.partitions_ensure()' END
 		FROM (SELECT to_regclass('alfred.turn_events' || to_char((now() + interval '1 month') AT TIME ZONE 'UTC', '"_y"YYYY"m"MM')) IS NOT NULL AS made) AS next`},
+	{"strangers", `SELECT count(*) = 0, CASE WHEN count(*) = 0 THEN 'no other role may create functions that Alfred''s SQL would call'
+		ELSE format('any role may create functions in %1$s, which Alfred''s SQL would call: REVOKE CREATE ON SCHEMA %1$s FROM PUBLIC', string_agg(quote_ident(s), ', ')) END
+		FROM unnest(current_schemas(false)) AS s WHERE has_schema_privilege('public', s, 'CREATE')`},
 	{"role", `SELECT member, current_user || CASE WHEN member THEN ' is' ELSE ' has to be' END || ' a member of alfred_tenant'
 		FROM (SELECT pg_has_role(current_user, 'alfred_tenant', 'MEMBER') AS member) AS login`},
 }

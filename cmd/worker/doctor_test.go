@@ -47,6 +47,25 @@ func TestDoctorAsksTheModels(t *testing.T) {
 	require.Regexp(t, `ok   embedder   lexical-2 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)
 }
 
+// Where every role may create functions and operators, as in databases older than Postgres 15, one could have Alfred's
+// owner run its own.
+func TestDoctorNamesASchemaOpenToAll(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	url, pool := database(t)
+	examined := func() string {
+		out, err := worker(t, settings.Env{"DATABASE_URL": url}, "doctor")
+		require.ErrorIs(t, err, program.ErrUnwell) // there is no worker
+
+		return out
+	}
+	require.Contains(t, examined(), "ok   strangers")
+	_, err := pool.Exec(t.Context(), `GRANT CREATE ON SCHEMA public TO PUBLIC`)
+	require.NoError(t, err)
+	require.Contains(t, examined(), "FAIL strangers  any role may create functions in public, which Alfred's SQL would call: REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+}
+
 func TestDoctorShowsTheSettings(t *testing.T) {
 	t.Parallel()
 
