@@ -283,14 +283,17 @@ func sharedWords(a, b []string) []string {
 	return a[:n]
 }
 
+// otherType ends the type of what is called like another.
+const otherType = "_other"
+
 // uniqueType derives a ref prefix from what a row is called: book, vehículo -> vehiculo.
 func uniqueType(singular string, taken map[string]bool) string {
-	name := strings.Trim(notWord.ReplaceAllString(Plain(singular), "_"), "_")
+	name := Fold(strings.Trim(notWord.ReplaceAllString(Plain(singular), "_"), "_"))
 	if !refType(name) {
-		name = "row_" + strings.TrimPrefix(name, "gen_")
+		name = strings.TrimSuffix("row_"+strings.TrimPrefix(name, "gen_"), "_")
 	}
 	for taken[name] {
-		name += "_other"
+		name += otherType
 	}
 	taken[name] = true
 

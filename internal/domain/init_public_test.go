@@ -104,6 +104,8 @@ CREATE TABLE alquiler."vehículos" (id serial PRIMARY KEY, id_usuario integer NO
 CREATE TABLE alquiler."años" (id serial PRIMARY KEY, "id_vehículo" integer NOT NULL, nota text NOT NULL);
 CREATE TABLE alquiler.sucursales (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, nombre text NOT NULL);
 CREATE TABLE alquiler."bücher" (id serial PRIMARY KEY, id_sucursal_recogida integer NOT NULL REFERENCES alquiler.sucursales, nombre text NOT NULL);
+CREATE TABLE alquiler."книги" (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, nombre text NOT NULL);
+CREATE TABLE alquiler."счета" (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, nombre text NOT NULL);
 CREATE TABLE alquiler.ausleihen (id serial PRIMARY KEY, buch_id integer NOT NULL REFERENCES alquiler."bücher", nombre text NOT NULL);
 CREATE TABLE alquiler.socios (id serial PRIMARY KEY, id_usuario integer NOT NULL REFERENCES alquiler.usuarios, name text NOT NULL, vorname text NOT NULL)`)
 	text := bound(t, tx, "alquiler").Text
@@ -113,6 +115,9 @@ CREATE TABLE alquiler.socios (id serial PRIMARY KEY, id_usuario integer NOT NULL
 	require.Contains(t, text, `name: "sucursal"`)
 	require.Contains(t, text, "type: buch\n")
 	require.Contains(t, text, `name: "buch"`)
+	require.Contains(t, text, `type: row_other`)
+	require.Contains(t, text, `name: "книги"`)
+	require.Contains(t, text, `name: "счета"`)
 	require.Contains(t, text, `label: "{nombre} {apellidos}"`)
 	require.Contains(t, text, `references: {"id_vehículo": vehiculo}`)
 	require.Contains(t, text, `label: "{vorname} {name}"`)

@@ -57,13 +57,14 @@ func braced(s string) string { return strings.NewReplacer("{", "(", "}", ")").Re
 // Leads reports whether the rows are worked with for themselves.
 func (e *initEntity) Leads() bool { return e.Parent == nil && !e.Reference }
 
-// Spoken is what people call a row.
+// Spoken is what people call a row: a type has letters of ASCII, a name any.
 func (e *initEntity) Spoken() string {
-	if name := strings.ReplaceAll(e.singular(e.Table), "_", " "); Plain(name) == strings.ReplaceAll(e.Kind, "_", " ") {
-		return name // with its accents
+	name := e.singular(e.Table)
+	if base, taken := strings.CutSuffix(e.Kind, otherType); taken && base == Plain(name) {
+		name = e.Kind
 	}
 
-	return strings.ReplaceAll(e.Kind, "_", " ")
+	return strings.ReplaceAll(name, "_", " ")
 }
 
 // Plural is what people call several rows.
