@@ -23,7 +23,6 @@ turns:
     reply: Three.
   - understand: {intent: read}
     think: {goal: Count, decision: plan, calls: [{tool: db_analyze, table: recipes, filters: [{field: name, op: ilike, value: chicken}], how: count}]}
-    act: [{calls: [{tool: db_analyze, args: {table: recipes, filters: [{field: name, op: ilike, value: "%chicken%"}], aggregates: [{fn: count}]}}, {tool: step_complete, args: {summary: counted}}]}]
     reply: One.
   - understand: {intent: read}
     think: {goal: Count, decision: plan, calls: [{tool: db_analyze, table: tasks, filters: [], how: count}, {tool: db_read, table: recipes, filters: [], how: "order by name desc limit 1", detail: summary}]}
@@ -43,7 +42,8 @@ turns:
 	require.Contains(t, c.prompt(2, "act", 1), `no column "colour"`)
 
 	require.Equal(t, "analyze ok", c.say("How many with chicken?").outcomes())
-	require.Equal(t, "understand act reply", c.callsOf(3))
+	require.Equal(t, "understand reply", c.callsOf(3))
+	require.Contains(t, section(c.prompt(3, "reply", 1), "## Execution Results"), `[{"count":1}]`)
 
 	require.Equal(t, "analyze ok, read ok", c.say("How many tasks do I have, and which recipe is the last?").outcomes())
 	require.Equal(t, "understand reply", c.callsOf(4))

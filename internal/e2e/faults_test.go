@@ -31,7 +31,7 @@ func wrongAnswers() map[string]string {
 		"Deep":       thrice(strings.Repeat("[", 20000)),
 		"Empty":      thrice(""),
 		"NotJSON":    thrice("I would love to help you with that!"),
-		"NUL":        thrice("{\"goal\": \"a\x00b\"}}}"),
+		"NUL":        thrice("{\"goal\": \"a\x00b\"]"),
 		"Number":     thrice(`42`),
 		"Unknown":    thrice(`{"goal": "x", "decision": "explode", "steps": [{"type": "teleport"}]}`),
 		"WrongShape": thrice(`{"goal": {"text": "x"}, "steps": "none"}`),
