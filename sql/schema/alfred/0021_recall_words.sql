@@ -54,12 +54,15 @@ $$;
 COMMENT ON FUNCTION recall_language IS 'Makes recall find words by the stems of a language (spanish, german, or any text search configuration of the default parser), for all users of the database. The words of turns are written anew at once; those of rows, and their vectors, by a worker''s next sweep.';
 REVOKE EXECUTE ON FUNCTION recall_language FROM PUBLIC;
 
--- It runs once a turn, for one turn: planning it anew took as long as the rest of it.
+-- It runs once a turn, for one turn: planning it anew took as long as the rest of it. A plan made once must not read whole tables
+-- because they were small then.
 ALTER FUNCTION user_words_list SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION user_words_list SET enable_seqscan = off;
 
 COMMENT ON COLUMN embeddings.user_id IS 'Owner; null for rows that everybody has.';
 
 -- +goose Down
+ALTER FUNCTION user_words_list RESET enable_seqscan;
 ALTER FUNCTION user_words_list RESET plan_cache_mode;
 COMMENT ON COLUMN embeddings.user_id IS 'Owner; null for shared reference rows.';
 DROP FUNCTION recall_language;
