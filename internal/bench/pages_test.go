@@ -90,3 +90,11 @@ func sampleSizes(where facts) *sizes {
 		First: &first{Fetched: times(60), Started: times(60), Shown: times(60)}, Footprint: &footprint{Ready: times(7), APIIdle: 20 << 10},
 	}
 }
+
+// What would be measured for half an hour is checked before.
+func TestUsersOfRecallAreNumbers(t *testing.T) {
+	t.Parallel()
+
+	_, err := measureRecall(t.Context(), nil, "", "", recallOptions{users: "50,5k"})
+	require.ErrorContains(t, err, `-users: strconv.Atoi: parsing "5k"`)
+}

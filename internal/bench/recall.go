@@ -61,6 +61,10 @@ func configured() (llm.Embedder, error) {
 // search, conversations of ten thousand turns and of people, and what a search adds to a turn. With a million vectors it wants half
 // an hour of two idle CPUs and 3 GB. Below the figures come the page's hand-written notes.
 func measureRecall(ctx context.Context, s *server, own, page string, options recallOptions) (text string, err error) {
+	sizes, err := numbersIn(options.users)
+	if err != nil {
+		return "", fmt.Errorf("-users: %w", err)
+	}
 	embedder, err := configured()
 	if err != nil {
 		return "", err
@@ -88,7 +92,7 @@ func measureRecall(ctx context.Context, s *server, own, page string, options rec
 			return "", err
 		}
 	}
-	if sizes := numbersIn(options.users); len(sizes) > 0 {
+	if len(sizes) > 0 {
 		if err := b.vectors(ctx, sizes); err != nil {
 			return "", err
 		}
@@ -109,15 +113,17 @@ func remarks(page string) string {
 	return heading + text
 }
 
-func numbersIn(list string) []int {
-	var numbers []int
-	for part := range strings.SplitSeq(list, ",") {
-		if n, err := strconv.Atoi(part); err == nil {
-			numbers = append(numbers, n)
+// numbersIn are the numbers in a list with commas; none in "".
+func numbersIn(list string) (numbers []int, err error) {
+	for part := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, err
 		}
+		numbers = append(numbers, n)
 	}
 
-	return numbers
+	return numbers, nil
 }
 
 func (b *bench) head(ctx context.Context) {
