@@ -67,6 +67,10 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	operator := cmp.Or(map[string]string{opNotEqual: "<>", opContains: "@>"}[c.op], c.op)
 	isArray := c.column.Kind == domain.KindArray
 	switch {
+	case c.loose != nil && isArray:
+		return joinEach(c.loose, " AND ", func(like string) string {
+			return "EXISTS (SELECT FROM unnest(" + c.column.SQL() + ") AS part WHERE " + plainLetters("part") + " LIKE " + s.value(like) + ")"
+		})
 	case c.loose != nil:
 		return plainLetters(c.column.SQL()) + " LIKE ANY(" + s.castList(c.loose, "text") + ")"
 	case c.other != nil:

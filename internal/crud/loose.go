@@ -82,7 +82,7 @@ func (c *condition) loosen(e *domain.Entity) bool {
 	for _, text := range c.texts {
 		pattern := domain.Plain(text)
 		switch {
-		case c.op == opEqual || c.op == opIn:
+		case c.op == opEqual || c.op == opIn || c.column.Kind == domain.KindArray:
 			pattern = likeEscaper.Replace(pattern)
 		case c.op == opContains || !strings.ContainsAny(pattern, `%_\`):
 			pattern = literal(pattern)
@@ -95,12 +95,17 @@ func (c *condition) loosen(e *domain.Entity) bool {
 
 // isLoosened reports whether a condition compares letters that may have been written otherwise.
 func (c *condition) isLoosened(e *domain.Entity) bool {
-	if c.column == nil || c.other != nil || c.column.Kind != domain.KindText || c.column.Holds != "" || c.column.Stored() != nil || c.column.Pair != nil ||
+	of := c.column
+	if of == nil || c.other != nil || of.Stored() != nil || of.Pair != nil ||
 		!slices.ContainsFunc(c.texts, func(text string) bool { return strings.ToUpper(text) != strings.ToLower(text) }) {
 		return false
 	}
+	if of.Kind == domain.KindArray {
+		return c.op == opContains && of.Elem == domain.KindText && len(of.Enum) == 0 && !of.Fold
+	}
 
-	return c.op == opILike || c.op == opContains || (c.op == opEqual || c.op == opIn) && isCaseSensitive(e, c.column)
+	return of.Kind == domain.KindText && of.Holds == "" &&
+		(c.op == opILike || c.op == opContains || (c.op == opEqual || c.op == opIn) && isCaseSensitive(e, of))
 }
 
 // whyTooMany says that not_exists compares to the letter: a row with other capitals counts as none.

@@ -233,7 +233,7 @@ func TestRecipesByAnIngredient(t *testing.T) {
 func TestNamesOfTwoColumns(t *testing.T) {
 	t.Parallel()
 	b := setupDeclared(t, `CREATE SCHEMA staff;
-		CREATE TABLE staff.people (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, first_name text NOT NULL, last_name text NOT NULL, city text NOT NULL);
+		CREATE TABLE staff.people (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, user_id uuid NOT NULL, first_name text NOT NULL, last_name text NOT NULL, city text NOT NULL, skills text[] NOT NULL);
 		GRANT SELECT ON staff.people TO alfred_tenant`, `
 name: staff
 schema: staff
@@ -244,15 +244,18 @@ entities:
 subdomains:
   - {name: people, description: All., tables: [people]}
 `)
-	b.exec(`INSERT INTO staff.people (user_id, first_name, last_name, city) VALUES ($1, 'Mike', 'Hillyer', 'Berlin')`, b.scope.UserID)
+	b.exec(`INSERT INTO staff.people (user_id, first_name, last_name, city, skills) VALUES ($1, 'Mike', 'Hillyer', 'Berlin', '{Köchin,driver}')`, b.scope.UserID)
 	for filter, want := range map[string]string{
-		`{"field": "first_name", "op": "=", "value": "mike"}`:        "1 ",
-		`{"field": "last_name", "op": "in", "value": ["hillyer"]}`:   "1 ",
-		`{"field": "city", "op": "ilike", "value": "berlin"}`:        "1 ",
-		`{"field": "city", "op": "=", "value": "Berlin"}`:            "1 ",
-		`{"field": "city", "op": "=", "value": "berlín"}`:            "1 No row fits to the letter; these have other capitals, accents or endings, or say more.",
-		`{"field": "city", "op": "in", "value": ["bonn", "berlin"]}`: "1 No row fits to the letter; these have other capitals, accents or endings, or say more.",
-		`{"field": "city", "op": "=", "value": "berl"}`:              "0 ",
+		`{"field": "first_name", "op": "=", "value": "mike"}`:                  "1 ",
+		`{"field": "last_name", "op": "in", "value": ["hillyer"]}`:             "1 ",
+		`{"field": "city", "op": "ilike", "value": "berlin"}`:                  "1 ",
+		`{"field": "city", "op": "=", "value": "Berlin"}`:                      "1 ",
+		`{"field": "city", "op": "=", "value": "berlín"}`:                      "1 No row fits to the letter; these have other capitals, accents or endings, or say more.",
+		`{"field": "city", "op": "in", "value": ["bonn", "berlin"]}`:           "1 No row fits to the letter; these have other capitals, accents or endings, or say more.",
+		`{"field": "skills", "op": "contains", "value": ["kochin", "Driver"]}`: "1 No row fits to the letter; these have other capitals, accents or endings, or say more.",
+		`{"field": "skills", "op": "contains", "value": ["kochin", "pilot"]}`:  "0 ",
+		`{"field": "skills", "op": "contains", "value": ["koch"]}`:             "0 ",
+		`{"field": "city", "op": "=", "value": "berl"}`:                        "0 ",
 	} {
 		read := b.ok("read", vocab.ToolRead, `{"table": "people", "filters": [`+filter+`]}`)
 		require.Equal(t, want, sprintf("%d %s", read.RowCount, read.Notice), filter)
