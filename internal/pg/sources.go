@@ -119,6 +119,9 @@ func migrateGoose(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, 
 	if partial, ok := errors.AsType[*goose.PartialError](err); ok {
 		results = partial.Applied
 	}
+	if err != nil && ctx.Err() != nil { // database/sql may say that the connection is bad
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
 	if hint := Hint(err); hint != "" {
 		err = fmt.Errorf("run migrations of %s: %w; %s", name, err, hint)
 	} else if err != nil {
