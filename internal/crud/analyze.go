@@ -246,14 +246,12 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	counted, err := op.count(ctx, tx, filters)
-	if err == nil && !counted {
-		op.notice, err = strangerNotice(ctx, tx, op.entity)
-	}
-	if err == nil && !counted && op.notice == "" {
-		op.notice, err = loosely(ctx, tx, op.entity, filters, nil, func(tx pgx.Tx, filters, _ []condition) (bool, error) { return op.count(ctx, tx, filters) })
-	}
-	if counted {
+	switch {
+	case err != nil:
+	case counted:
 		op.notice = whyTooMany(filters...)
+	default:
+		op.notice, err = whyNone(ctx, tx, op.entity, filters, nil, func(tx pgx.Tx, filters, _ []condition) (bool, error) { return op.count(ctx, tx, filters) })
 	}
 
 	return err

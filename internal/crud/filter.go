@@ -321,11 +321,6 @@ func listTexts(c *domain.Column, kind domain.Kind, value any, op string) ([]stri
 	return texts, nil
 }
 
-// isCaseSensitive reports whether small letters and capitals differ when a column is compared.
-func isCaseSensitive(e *domain.Entity, c *domain.Column) bool {
-	return c != nil && c.FreeText() && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
-}
-
 func patternText(c *domain.Column, value any) ([]string, *Error) {
 	text, ok := value.(string)
 	if !ok {

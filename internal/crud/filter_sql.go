@@ -68,11 +68,11 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) string {
 	isArray := c.column.Kind == domain.KindArray
 	switch {
 	case c.loose != nil && isArray:
-		return joinEach(c.loose, " AND ", func(like string) string {
-			return "EXISTS (SELECT FROM unnest(" + c.column.SQL() + ") AS part WHERE " + plainLetters("part") + " LIKE " + s.value(like) + ")"
+		return joinEach(c.loose, " AND ", func(pattern string) string {
+			return "EXISTS (SELECT FROM unnest(" + c.column.SQL() + ") AS part WHERE " + like(s, plainLetters("part"), pattern) + ")"
 		})
 	case c.loose != nil:
-		return plainLetters(c.column.SQL()) + " LIKE ANY(" + s.castList(c.loose, "text") + ")"
+		return joinEach(c.loose, " OR ", func(pattern string) string { return like(s, plainLetters(c.column.SQL()), pattern) })
 	case c.other != nil:
 		return sql + " " + operator + " " + operand(c.other)
 	case c.op == opIsNull:

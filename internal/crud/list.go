@@ -178,9 +178,9 @@ func (l *list) first(s *statement) []*term {
 	case l.order != nil:
 		return []*term{termOf(s, l.order, strings.HasPrefix(l.params.Order, "-"))}
 	case l.searched():
-		begins := s.value(likeEscaper.Replace(domain.Unmarked(l.params.Query)) + "%")
+		begins := like(s, searchedSQL(l.entity), likeEscaper.Replace(domain.Unmarked(l.params.Query))+"%")
 
-		return []*term{{sql: "(" + searchedSQL(l.entity) + " NOT LIKE lower(" + begins + "))", sqlType: "boolean"}}
+		return []*term{{sql: "(NOT " + begins + ")", sqlType: "boolean"}}
 	default:
 		return nil
 	}

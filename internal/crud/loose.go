@@ -22,34 +22,31 @@ const (
 	notLookedInto = "Whether rows fit with other capitals or accents was not looked into: it takes too long here."
 )
 
-// loosely looks again with conditions to which capitals and accents do not matter, nor what stands around a pattern: who looks for
-// berlin means Berlin, who looks for Malaga means Málaga, and who looks for ilike Sanne means Sanne de Boer too. The notice says how
-// rows were found; "" if none were, or if the conditions are the same.
-func loosely(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters, or []condition, look func(tx pgx.Tx, filters, or []condition) (found bool, err error)) (notice string, err error) {
+// whyNone says why a search found nothing, or looks again with conditions to which capitals and accents do not matter, nor what stands
+// around a pattern, and says so: who looks for berlin means Berlin, who looks for Malaga means Málaga, and who looks for ilike Sanne
+// means Sanne de Boer too. "" if there is nothing to say.
+func whyNone(ctx context.Context, tx pgx.Tx, e *domain.Entity, filters, or []condition, again func(tx pgx.Tx, filters, or []condition) (found bool, err error)) (notice string, err error) {
+	if notice, err = strangerNotice(ctx, tx, e); err != nil || notice != "" {
+		return notice, err
+	}
 	wide, some := loosened(e, filters)
 	other, others := loosened(e, or)
 	if !some && !others {
 		return "", nil
 	}
+	found := false
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+looseTimeout+"'"); err != nil {
-			return fmt.Errorf("bound a search for similar texts: %w", err)
-		}
-		found, err := look(tx, wide, other)
-		if err != nil {
-			return err
-		}
-		if found {
-			notice = foundLoosely
-		}
-		if _, err = tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
-			return fmt.Errorf("unbound a search for similar texts: %w", err)
-		}
+		return withTimeout(ctx, tx, looseTimeout, func() (err error) {
+			found, err = again(tx, wide, other)
 
-		return nil
+			return err
+		})
 	})
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && pgErr.Code == pgerrcode.QueryCanceled && ctx.Err() == nil {
 		return notLookedInto, nil
+	}
+	if found {
+		notice = foundLoosely
 	}
 
 	return notice, err
@@ -80,7 +77,7 @@ func (c *condition) loosen(e *domain.Entity) bool {
 		return false
 	}
 	for _, text := range c.texts {
-		pattern := domain.Plain(text)
+		pattern := domain.Unmarked(text)
 		switch {
 		case c.op == opEqual || c.op == opIn || c.column.Kind == domain.KindArray:
 			pattern = likeEscaper.Replace(pattern)
@@ -106,6 +103,11 @@ func (c *condition) isLoosened(e *domain.Entity) bool {
 
 	return of.Kind == domain.KindText && of.Holds == "" &&
 		(c.op == opILike || c.op == opContains || (c.op == opEqual || c.op == opIn) && isCaseSensitive(e, of))
+}
+
+// isCaseSensitive reports whether small letters and capitals differ when a column is compared.
+func isCaseSensitive(e *domain.Entity, c *domain.Column) bool {
+	return c != nil && c.FreeText() && !c.Fold && !holdsRefs(e, c) && !slices.Contains(nameColumns(e), c)
 }
 
 // whyTooMany says that not_exists compares to the letter: a row with other capitals counts as none.

@@ -25,7 +25,12 @@ const mostParts = 8
 
 // holds is the condition that a text in plain letters holds a name as it is written.
 func holds(s *statement, sql, name string) string {
-	return sql + " LIKE lower(" + s.value(literal(strings.TrimSpace(domain.Unmarked(name)))) + ")"
+	return like(s, sql, literal(strings.TrimSpace(domain.Unmarked(name))))
+}
+
+// like is the condition that a text in plain letters is like an unmarked pattern. The database makes both small.
+func like(s *statement, sql, pattern string) string {
+	return sql + " LIKE lower(" + s.value(pattern) + ")"
 }
 
 // inAnyOrder are the ways in which a text in plain letters may hold a name: as it is written, or with its words in another order.

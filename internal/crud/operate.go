@@ -211,16 +211,15 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 		// The function determines the types; the tenant may not be allowed to name them.
 		args = append(args, quoted(c.Name)+" => "+s.value(argument(c, op.keys[c.Name])))
 	}
-	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
-		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
-	}
 	s.add("SELECT CASE WHEN jsonb_typeof(to_jsonb(r.*)) = 'string' THEN to_jsonb(r.*) #>> '{}' ELSE '' END FROM ", function, "(", strings.Join(args, ", "), ") AS r")
-	said, err := s.texts(ctx, tx)
+	var said []string
+	err := withTimeout(ctx, tx, operationTimeout, func() (err error) {
+		said, err = s.texts(ctx, tx)
+
+		return err
+	})
 	if err != nil {
 		return nil, op.fault(ctx, err)
-	}
-	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
-		return nil, fmt.Errorf("unbound %s: %w", op.declared.Name, err)
 	}
 
 	return slices.DeleteFunc(said, func(one string) bool { return one == "" }), nil

@@ -19,13 +19,12 @@ const rankedRows = 20
 type readOp struct {
 	*step
 
-	args    readArgs
-	sel     selection
-	named   []string // refs of drafts in conditions on the key
-	drafts  []draft  // those that are read
-	found   *loaded
-	notice  string
-	tooMany string // why rows may be there that were not meant
+	args   readArgs
+	sel    selection
+	named  []string // refs of drafts in conditions on the key
+	drafts []draft  // those that are read
+	found  *loaded
+	notice string
 }
 
 func (d *decision) newRead(s *step) (operation, *Error) {
@@ -75,27 +74,32 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		q.keys, q.best = nil, false
 		op.found, err = load(ctx, tx, op.entity, q)
 	}
-	if err == nil && op.found.total == 0 {
+	switch {
+	case err != nil:
+	case op.found.total == 0:
 		op.notice, err = op.whyNone(ctx, tx, q)
+	default:
+		op.notice = cmp.Or(op.notice, whyTooMany(slices.Concat(q.filters, q.or)...))
 	}
 
 	return err
 }
 
-// whyNone looks for rows that are written otherwise, and says how they were found, or why there are none.
-func (op *readOp) whyNone(ctx context.Context, tx pgx.Tx, q *query) (notice string, err error) {
-	if notice, err = strangerNotice(ctx, tx, op.entity); err != nil || notice != "" || len(op.drafts) > 0 {
-		return notice, err
+// whyNone looks for rows that are written otherwise, unless drafts were found, and for similar names.
+func (op *readOp) whyNone(ctx context.Context, tx pgx.Tx, q *query) (string, error) {
+	if len(op.drafts) > 0 {
+		return strangerNotice(ctx, tx, op.entity)
 	}
-	notice, err = loosely(ctx, tx, op.entity, q.filters, q.or, func(tx pgx.Tx, filters, or []condition) (bool, error) {
+	notice, err := whyNone(ctx, tx, op.entity, q.filters, q.or, func(tx pgx.Tx, filters, or []condition) (bool, error) {
 		wide := *q
 		wide.filters, wide.or = filters, or
 		rows, err := load(ctx, tx, op.entity, &wide)
-		if err == nil {
-			op.found = rows
+		if err != nil {
+			return false, err
 		}
+		op.found = rows
 
-		return err == nil && rows.total > 0, err
+		return rows.total > 0, nil
 	})
 	if err != nil || notice != "" {
 		return notice, err
@@ -127,7 +131,6 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err := resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err
 	}
-	op.tooMany = whyTooMany(slices.Concat(filters, or)...)
 	q := &query{sel: op.sel, limit: op.args.limit(), filters: filters, or: or}
 	var fault *Error
 	if q.by, fault = op.by(); fault != nil {
@@ -240,7 +243,7 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (Result, e
 	result.rows = append(result.rows, stored.rows...)
 	result.Refs = append(result.Refs, stored.Refs...)
 	result.RowCount += op.found.total
-	result.Notice = cmp.Or(op.notice, op.tooMany)
+	result.Notice = op.notice
 
 	return result, err
 }

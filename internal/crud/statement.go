@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -173,3 +174,18 @@ var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // literal is a LIKE pattern that finds the text anywhere, taken literally.
 func literal(text string) string { return "%" + likeEscaper.Replace(text) + "%" }
+
+// withTimeout runs statements each of which may take only so long. After an error the setting ends with the transaction or its savepoint.
+func withTimeout(ctx context.Context, tx pgx.Tx, timeout string, run func() error) error {
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+timeout+"'"); err != nil {
+		return fmt.Errorf("bound a statement: %w", err)
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
+		return fmt.Errorf("unbound a statement: %w", err)
+	}
+
+	return nil
+}
