@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -39,19 +40,42 @@ var vast = regexp.MustCompile(`[eE][-+]?[0-9]{3}`)
 
 // holdsVast reports whether JSON has such a number, outside its texts.
 func holdsVast(encoded []byte) bool {
-	text := false
-	for i := 0; i < len(encoded); i++ {
-		switch c := encoded[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case !text && (c == 'e' || c == 'E') && '0' <= encoded[i-1] && encoded[i-1] <= '9' && vast.Match(encoded[i:min(i+5, len(encoded))]):
+	for i, c := range Structure(encoded) {
+		if (c == 'e' || c == 'E') && '0' <= encoded[i-1] && encoded[i-1] <= '9' && vast.Match(encoded[i:min(i+5, len(encoded))]) {
 			return true
 		}
 	}
 
 	return false
+}
+
+// Structure yields the bytes of JSON that belong to none of its texts, each with its place. It jumps over texts, of which long JSON
+// mostly consists.
+func Structure(encoded []byte) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		for i := 0; i < len(encoded); i++ {
+			if encoded[i] == '"' {
+				i = textEnd(encoded, i+1)
+			} else if !yield(i, encoded[i]) {
+				return
+			}
+		}
+	}
+}
+
+// textEnd is the place of the quotation mark that ends the text which begins at from; the end if none does.
+func textEnd(encoded []byte, from int) int {
+	for end := from; ; end++ {
+		next := bytes.IndexByte(encoded[end:], '"')
+		if next < 0 {
+			return len(encoded)
+		}
+		end += next
+		escapes := len(encoded[from:end]) - len(bytes.TrimRight(encoded[from:end], `\`))
+		if escapes%2 == 0 {
+			return end
+		}
+	}
 }
 
 // Storable encodes a value as JSON that jsonb accepts and does not inflate: models occasionally write NUL characters,

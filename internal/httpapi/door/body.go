@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"alfred/internal/exact"
 	"alfred/internal/httpapi/problem"
 )
 
@@ -71,14 +72,9 @@ const maxValues = 100_000
 
 // CheckValues refuses JSON of too many values before it is decoded.
 func CheckValues(data []byte) error {
-	values, text := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case !text && (c == ',' || c == '[' || c == '{'):
+	values := 0
+	for _, c := range exact.Structure(data) {
+		if c == ',' || c == '[' || c == '{' {
 			values++
 		}
 	}
