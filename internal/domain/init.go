@@ -144,6 +144,7 @@ type initEntity struct {
 	*initWriter
 
 	Table     *catalogTable
+	single    string // what a row is called
 	Kind      string // ref type
 	Label     string
 	names     []string // columns of the label
@@ -164,7 +165,8 @@ func (w *initWriter) choose() {
 
 			continue
 		}
-		e := &initEntity{initWriter: w, Table: t, Kind: uniqueType(w.singular(t), taken), Reference: t.column(w.Owner) == nil}
+		single := w.singular(t)
+		e := &initEntity{initWriter: w, Table: t, single: single, Kind: uniqueType(single, taken), Reference: t.column(w.Owner) == nil}
 		if w.source != nil {
 			e.Reference = !w.source.hasOwner(t)
 			w.source.entities[t.Name].Type = e.Kind

@@ -9,8 +9,11 @@ func (w *initWriter) singular(t *catalogTable) string {
 	english, found := Fold(name), ""
 	for _, from := range w.cat.tables {
 		for _, fk := range from.foreignKeys {
+			if !fk.leadsTo(t) || len(fk.Columns) > 1 {
+				continue
+			}
 			of, is := keyOf(fk.Columns[0])
-			if !fk.leadsTo(t) || len(fk.Columns) > 1 || !is {
+			if !is {
 				continue
 			}
 			words := strings.Split(of, "_")

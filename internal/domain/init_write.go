@@ -59,7 +59,7 @@ func (e *initEntity) Leads() bool { return e.Parent == nil && !e.Reference }
 
 // Spoken is what people call a row: a type has letters of ASCII, a name any.
 func (e *initEntity) Spoken() string {
-	name := e.singular(e.Table)
+	name := e.single
 	if base, taken := strings.CutSuffix(e.Kind, otherType); taken && base == Plain(name) {
 		name = e.Kind
 	}
